@@ -1,14 +1,15 @@
 //! How often reports are wrong, and how often they find what is there: the tables of docs/statistics.md.
 //!
-//! `cargo run --release -p dyno-analysis --example error_rates -- [REPORTS [looks | missing]]` simulates experiments with known truths, and judges them by the code that reports
+//! `cargo run --release -p dyno-analysis --example error_rates -- [REPORTS [looks | missing | sides]]` simulates experiments with known truths, and judges them by the code that reports
 //! are judged by. A cell is a pair of treatments in some blocks; its paired logarithms scatter by 6 %, times a lognormal factor of its own.
 
 use dyno_analysis::stats::compare::{Goal, RatioTest, paired};
-use dyno_analysis::stats::gate::{self, Question};
+use dyno_analysis::stats::gate::{self, QuestionTests};
 use dyno_analysis::stats::looks::{FIRST_LOOK, Levels};
 use dyno_analysis::stats::mixed::{self, Components, Row};
 use dyno_analysis::stats::moderated::{LIKELIHOOD_LEFT, Prior, moderated};
-use dyno_analysis::stats::verdict::{Decision, Judgement, Rules, benjamini_hochberg};
+use dyno_analysis::stats::sides::{Cell, Place, over_all, with_runs};
+use dyno_analysis::stats::verdict::{self, Decision, Judgement, Rules, benjamini_hochberg};
 use std::collections::BTreeSet;
 use std::f64::consts::TAU;
 
@@ -36,6 +37,9 @@ fn main() {
     }
     if is_wanted("missing") {
         trials_missing(&mut Random(3), reports);
+    }
+    if is_wanted("sides") {
+        two_sides(&mut Random(4), reports);
     }
 }
 
@@ -144,7 +148,7 @@ fn whole_reports(random: &mut Random, reports: usize) {
                     blocks,
                     Truth { effect: 0.0, spread, scatter: SCATTER, starts, missing: 0.0 },
                 );
-                let judged = gate::judge(&questions, Rules::default());
+                let judged = gate::judge(&questions, gate::REPORT, Rules::default());
                 let any_question = judged.iter().any(|it| it.effect.as_ref().is_some_and(is_told));
                 let any = any_question || judged.iter().any(|it| it.cells.iter().any(is_told));
                 sums[2 * at] += f64::from(u8::from(any_question));
@@ -171,8 +175,8 @@ fn trials_missing(random: &mut Random, reports: usize) {
             let nothing = |starts| Truth { effect: 0.0, spread, scatter: SCATTER, starts, missing };
             for (at, starts) in [0.0, 0.03].into_iter().enumerate() {
                 let (questions, _) = report(random, 2, cells / 2, blocks, nothing(starts));
-                let judged = gate::judge(&questions, Rules::default());
-                let of = |it: &gate::Judged| {
+                let judged = gate::judge(&questions, gate::REPORT, Rules::default());
+                let of = |it: &gate::QuestionVerdicts| {
                     it.effect.as_ref().is_some_and(is_told) || it.cells.iter().any(is_told)
                 };
                 sums[at] += f64::from(u8::from(judged.iter().any(of)));
@@ -182,7 +186,7 @@ fn trials_missing(random: &mut Random, reports: usize) {
             let values = truth.values(random, 1, cells / 2, blocks);
             for (at, least) in [2, MIN_REPEATS].into_iter().enumerate() {
                 let question = question(&values, 1, false, least);
-                let judged = gate::judge(&[question], Rules::default()).remove(0);
+                let judged = gate::judge(&[question], gate::REPORT, Rules::default()).remove(0);
                 sums[2 + at] += f64::from(u8::from(judged.effect.as_ref().is_some_and(is_told)));
             }
         }
@@ -206,13 +210,13 @@ fn power(random: &mut Random, reports: usize) {
             let of_pair = scatter * 2_f64.sqrt();
             let truth = |effect| Truth { effect, spread: 0.0, scatter: of_pair, starts: 0.0, missing: 0.0 };
             let (questions, raw) = report(random, 1, 6, 3, truth(0.05_f64.ln_1p()));
-            let judged = gate::judge(&questions, Rules::default()).remove(0);
+            let judged = gate::judge(&questions, gate::REPORT, Rules::default()).remove(0);
             sums[0] += f64::from(u8::from(judged.effect.as_ref().is_some_and(is_told)));
             sums[1] += judged.cells.iter().filter(|it| is_told(it)).count() as f64 / 6.0;
             let p = benjamini_hochberg(&raw.iter().map(|test| test.p).collect::<Vec<_>>());
             sums[2] += p.iter().filter(|p| **p < 0.05).count() as f64 / 6.0;
             let (questions, _) = report(random, 1, 6, 3, truth(0.0));
-            let judged = gate::judge(&questions, Rules::default()).remove(0);
+            let judged = gate::judge(&questions, gate::REPORT, Rules::default()).remove(0);
             let is_equivalent = judged.effect.is_some_and(|it| it.decision == Decision::Equivalent);
             sums[3] += f64::from(u8::from(is_equivalent));
         }
@@ -317,8 +321,146 @@ fn judged(values: &[Vec<Vec<f64>>], blocks: u32, levels: Levels, has_starts: boo
     let effect =
         effect_over(&values.iter().collect::<Vec<_>>(), 1, has_starts).expect("it scatters").at_look(levels);
     let cells = moderated(&raw).into_iter().map(|test| test.at_look(levels)).collect();
-    let question = Question { effect: Some(effect), cells, interactions: Vec::new() };
-    (gate::judge(&[question], Rules::default()).remove(0).effect.expect("it was tested"), effect)
+    let question = QuestionTests { effect: Some(effect), cells, interactions: Vec::new() };
+    (
+        gate::judge(&[question], gate::REPORT, Rules::default()).remove(0).effect.expect("it was tested"),
+        effect,
+    )
+}
+
+/// Metrics of a page of `dyno compare`, and how much of a trial's scatter they share.
+const METRICS: usize = 5;
+const SHARED: f64 = 0.9;
+
+/// Two sides of runs as `dyno compare` judges them.
+#[derive(Clone, Copy)]
+struct TwoSides {
+    /// Runs of base and of new, and blocks of each run.
+    runs: [usize; 2],
+    blocks: u32,
+    treatments: usize,
+    /// Standard deviations of logarithms: between runs; of trials, times a lognormal factor for each treatment.
+    between: f64,
+    spread: f64,
+    /// What new is longer by, in so many of the treatments.
+    effect: f64,
+    changed: usize,
+}
+
+/// `dyno compare` before (Welch's test of each treatment and metric, all corrected together) and now: how often pages are wrong, and what they find.
+fn two_sides(random: &mut Random, reports: usize) {
+    out(&format!(
+        "\n## Two sides, {METRICS} metrics, trials scatter by 4 %: % of pages with a false verdict (before; now over all treatments, any) | 5 % in all treatments: % found (treatments before, over all, treatments) | 20 % in one treatment: % found (before, now)"
+    ));
+    out(
+        "| runs | blocks | treatments | between runs | spread | before | over all | any | before | over all | treatments | one before | one now |",
+    );
+    out("|---|---|---|---|---|---|---|---|---|---|---|---|---|");
+    for (runs, blocks) in [([1, 1], 3), ([1, 1], 5), ([1, 1], 10), ([5, 3], 1), ([3, 3], 3), ([2, 2], 5)] {
+        for treatments in [1, 6, 12] {
+            for (between, spread) in [(0.0, 0.0), (0.0, 1.0), (0.03, 0.0), (0.03, 0.5)] {
+                // What runs differ in is in the change where each side has one: no test can tell.
+                if between > 0.0 && runs == [1, 1] {
+                    continue;
+                }
+                let truth = TwoSides { runs, blocks, treatments, between, spread, effect: 0.0, changed: 0 };
+                let mut sums = [0.0; 8];
+                for _ in 0..reports {
+                    let [before, over_all, now] = truth.found(random);
+                    let any = |it: &[bool]| f64::from(u8::from(it.contains(&true)));
+                    sums[0] += any(&before);
+                    sums[1] += any(&over_all);
+                    sums[2] += any(&[over_all, now].concat());
+                    let share =
+                        |it: &[bool]| it.iter().filter(|it| **it).count() as f64 / it.len().max(1) as f64;
+                    let all = TwoSides { effect: 0.05_f64.ln_1p(), changed: treatments, ..truth };
+                    let [before, over_all, now] = all.found(random);
+                    sums[3] += share(&before);
+                    sums[4] += share(&over_all);
+                    sums[5] += share(&now);
+                    let one = TwoSides { effect: 0.2_f64.ln_1p(), changed: 1, ..truth };
+                    let [before, _, now] = one.found(random);
+                    sums[6] += share(&before[..METRICS]);
+                    sums[7] += share(&now[..METRICS]);
+                }
+                let shares: Vec<String> =
+                    sums.iter().map(|sum| format!("{:.1}", 100.0 * sum / reports as f64)).collect();
+                let runs = format!("{} and {}", runs[0], runs[1]);
+                out(&format!(
+                    "| {runs} | {blocks} | {treatments} | {} % | {spread} | {} |",
+                    100.0 * between,
+                    shares.join(" | ")
+                ));
+            }
+        }
+    }
+}
+
+impl TwoSides {
+    /// What is told: each treatment and metric as it was before (metrics of the first treatment first), metrics over all treatments, each treatment and metric now.
+    fn found(self, random: &mut Random) -> [Vec<bool>; 3] {
+        let metrics = self.cells(random);
+        let tests: Vec<Vec<Option<RatioTest>>> =
+            metrics.iter().map(|cells| cells.iter().map(Cell::welch).collect()).collect();
+        let enough = |cell: &Cell| cell.base.len().min(cell.new.len()) >= MIN_REPEATS;
+        let of_treatments = |it: &dyn Fn(usize, usize) -> bool| -> Vec<bool> {
+            let places = (0..self.treatments).flat_map(|at| (0..METRICS).map(move |metric| (metric, at)));
+            places.map(|(metric, at)| it(metric, at)).collect()
+        };
+        let tested = |metric: usize, at: usize| tests[metric][at].filter(|_| enough(&metrics[metric][at]));
+        let all: Vec<RatioTest> = (0..METRICS)
+            .flat_map(|metric| (0..self.treatments).filter_map(move |at| Some((metric, at))))
+            .filter_map(|(metric, at)| tested(metric, at))
+            .collect();
+        let before = verdict::judge(&all, Rules::default());
+        let before =
+            of_treatments(&|metric, at| before.get(metric * self.treatments + at).is_some_and(is_told));
+        let mut has_runs = false;
+        let questions: Vec<QuestionTests> = metrics
+            .iter()
+            .enumerate()
+            .map(|(metric, cells)| {
+                let found = over_all(cells, MIN_REPEATS);
+                has_runs |= found.runs.is_some();
+                let tests: Vec<RatioTest> = (0..self.treatments)
+                    .filter_map(|at| Some(with_runs(&tested(metric, at)?, &cells[at], found.runs)))
+                    .collect();
+                let one = tests.first().copied().filter(|_| self.treatments == 1);
+                let effect = found.effect.or(one);
+                QuestionTests { effect, cells: tests, interactions: Vec::new() }
+            })
+            .collect();
+        let together = if has_runs { gate::SIDES_OF_RUNS } else { gate::SIDES };
+        let judged = gate::judge(&questions, together, Rules::default());
+        let now = of_treatments(&|metric, at| judged[metric].cells.get(at).is_some_and(is_told));
+        [before, judged.iter().map(|it| it.effect.as_ref().is_some_and(is_told)).collect(), now]
+    }
+
+    /// Treatments by metric. All metrics of a trial share most of their scatter.
+    fn cells(self, random: &mut Random) -> Vec<Vec<Cell>> {
+        let deviations: Vec<f64> =
+            (0..self.treatments).map(|_| 0.04 * (self.spread * random.normal()).exp()).collect();
+        let mut metrics = vec![vec![Cell::default(); self.treatments]; METRICS];
+        for (side, runs) in self.runs.into_iter().enumerate() {
+            for run in 0..runs {
+                let of_run = self.between * random.normal();
+                for block in 1..=self.blocks {
+                    for (at, deviation) in deviations.iter().enumerate() {
+                        let truth = if side == 1 && at < self.changed { self.effect } else { 0.0 };
+                        let shared = SHARED.sqrt() * random.normal();
+                        for metric in &mut metrics {
+                            let own = shared + (1.0 - SHARED).sqrt() * random.normal();
+                            let value = (truth + of_run + deviation * own).exp();
+                            let place = Place { run, block, start: 0, data_set: 0 };
+                            let cell = &mut metric[at];
+                            if side == 0 { &mut cell.base } else { &mut cell.new }.push((place, value));
+                        }
+                    }
+                }
+            }
+        }
+        metrics
+    }
 }
 
 /// What an experiment measures.
@@ -366,7 +508,7 @@ fn report(
     cells: usize,
     blocks: usize,
     truth: Truth,
-) -> (Vec<Question>, Vec<RatioTest>) {
+) -> (Vec<QuestionTests>, Vec<RatioTest>) {
     let values = truth.values(random, levels, cells, blocks);
     let of_level = |level: usize| {
         let differences = values.iter().map(move |cell| differences(&cell[level], &cell[0]));
@@ -374,7 +516,7 @@ fn report(
     };
     let raw: Vec<Vec<RatioTest>> = (1..=levels).map(of_level).collect();
     let mut shared = moderated(&raw.concat()).into_iter();
-    let questions = (1..=levels).zip(&raw).map(|(level, raw)| Question {
+    let questions = (1..=levels).zip(&raw).map(|(level, raw)| QuestionTests {
         cells: shared.by_ref().take(raw.len()).collect(),
         ..question(&values, level, truth.starts > 0.0, 2)
     });
@@ -388,10 +530,14 @@ fn differences(subject: &[f64], baseline: &[f64]) -> Vec<f64> {
 }
 
 /// One effect over all cells that have a number of blocks with both sides, as `questions.rs` has it.
-fn question(values: &[Vec<Vec<f64>>], level: usize, has_starts: bool, least: usize) -> Question {
+fn question(values: &[Vec<Vec<f64>>], level: usize, has_starts: bool, least: usize) -> QuestionTests {
     let has_enough = |cell: &&Vec<Vec<f64>>| differences(&cell[level], &cell[0]).len() >= least;
     let used: Vec<&Vec<Vec<f64>>> = values.iter().filter(has_enough).collect();
-    Question { effect: effect_over(&used, level, has_starts), cells: Vec::new(), interactions: Vec::new() }
+    QuestionTests {
+        effect: effect_over(&used, level, has_starts),
+        cells: Vec::new(),
+        interactions: Vec::new(),
+    }
 }
 
 fn effect_over(cells: &[&Vec<Vec<f64>>], level: usize, has_starts: bool) -> Option<RatioTest> {

@@ -52,7 +52,8 @@ pub(crate) fn compare(view: &View<'_>, share: f64) -> Compared {
         let ask = |group| Asked::new(view, &pairs, measured, *metric, at * pairs.len(), group);
         asked.extend(groups.iter().map(ask));
     }
-    let judged = gate::judge(&asked.iter().map(|it| it.known.clone()).collect::<Vec<_>>(), rules);
+    let judged =
+        gate::judge(&asked.iter().map(|it| it.known.clone()).collect::<Vec<_>>(), gate::REPORT, rules);
     // Cells of both metrics stand one after the other.
     let mut of_cells: Vec<Option<Judgement>> = vec![None; pairs.len() * metrics.len()];
     for (it, judged) in asked.iter().zip(&judged) {
@@ -101,7 +102,7 @@ struct Asked<'a> {
     /// Where the comparisons of its metric begin.
     offset: usize,
     answer: Option<Answer>,
-    known: gate::Question,
+    known: gate::QuestionTests,
 }
 
 impl<'a> Asked<'a> {
@@ -128,7 +129,7 @@ impl<'a> Asked<'a> {
         let has_bounds = of_group().any(|(_, it)| it.comparison.effect.bound.is_some());
         let answer = if has_bounds { None } else { questions::answer(view, metric, &cells, MIN_REPEATS) };
         let tests: Vec<RatioTest> = enough().map(|(_, _, test)| test).collect();
-        let known = gate::Question {
+        let known = gate::QuestionTests {
             // The only comparison of a question is the answer itself.
             effect: match group.pairs.as_slice() {
                 [only] => measured[*only].enough(),
@@ -154,7 +155,7 @@ impl<'a> Asked<'a> {
     }
 
     /// Chance to be decided when all blocks are measured, `share` of which are; `None` when it is.
-    fn chance(&self, judged: &gate::Judged, share: f64, rules: Rules) -> Option<f64> {
+    fn chance(&self, judged: &gate::QuestionVerdicts, share: f64, rules: Rules) -> Option<f64> {
         let is_told = |it: &Judgement| it.decision != Decision::Inconclusive;
         if judged.effect.as_ref().is_some_and(is_told) {
             return None;
@@ -173,7 +174,13 @@ impl<'a> Asked<'a> {
         })
     }
 
-    fn question(&self, view: &View<'_>, pairs: &[Pair], judged: &gate::Judged, rules: Rules) -> Question {
+    fn question(
+        &self,
+        view: &View<'_>,
+        pairs: &[Pair],
+        judged: &gate::QuestionVerdicts,
+        rules: Rules,
+    ) -> Question {
         let used = self.used.iter().filter(|_| self.answer.is_some());
         let used: Vec<&Pair> = used.map(|at| &pairs[*at]).collect();
         let mut clients: Vec<u32> =
@@ -209,7 +216,7 @@ impl<'a> Asked<'a> {
             cells: count(used.len()),
             clients,
             mixes: questions::mixes(view.plan(), self.group, &used),
-            varied: questions::varied(view.plan(), &used),
+            varied: questions::varied(&questions::settings(view.plan(), &used)),
             degrees: answer.map(|it| it.test.degrees()),
             effect,
             scatter: answer.and_then(|it| it.scatter),
@@ -411,12 +418,12 @@ fn settle_bound(effect: &mut Effect) {
 
 /// The verdict before anything was judged: without any trial to compare on a side it is invalid; too few trials, or figures that are not known, only leave it
 /// open.
-fn open_verdict(is_usable: bool) -> Verdict {
+pub(crate) fn open_verdict(is_usable: bool) -> Verdict {
     if is_usable { Verdict::Inconclusive } else { Verdict::Invalid }
 }
 
 /// An effect with what was judged of it; `open` is its verdict until then, and there is none where verdicts are not enabled.
-fn judged_effect(
+pub(crate) fn judged_effect(
     mut effect: Effect,
     metric: Metric,
     open: Option<Verdict>,

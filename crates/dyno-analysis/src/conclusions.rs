@@ -199,11 +199,13 @@ fn no_lost_updates(model: &ReportModel) -> Option<Conclusion> {
     for line in 0..model.lines.len() {
         let audits = audits_of(model, line);
         let updates: Vec<_> = audits.iter().filter_map(|audit| audit.updates.as_ref()).collect();
-        if updates.is_empty() || updates.iter().any(|updates| !updates.is_complete()) {
+        let acknowledged: u64 = updates.iter().map(|updates| updates.committed).sum();
+        // Who was told of no commit can have lost none.
+        if acknowledged == 0 || updates.iter().any(|updates| !updates.is_complete()) {
             continue;
         }
         lines.push(line);
-        committed += updates.iter().map(|updates| updates.committed).sum::<u64>();
+        committed += acknowledged;
         let clients = audits.iter().map(|audit| model.treatments[audit.treatment].clients).max();
         clients_max = clients_max.max(clients.unwrap_or_default());
     }

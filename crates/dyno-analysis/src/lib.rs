@@ -6,6 +6,7 @@
 //! * `view`: a run's data, arranged for lookup; `lines`: what charts draw as one line;
 //! * `estimate`: means with intervals; `trials`: treatments and trials; `panels`: what charts show;
 //! * `latency`: summaries and percentile curves of merged histograms, tables of statements;
+//! * `heat`: the distribution of response times in the course of a trial;
 //! * `checks`: audits, generator, findings;
 //! * `resources`: what trials took of machine and server;
 //! * `judgement`: doubts about a trial that has been read; `steadiness`: whether trials were in a steady state;
@@ -16,9 +17,11 @@
 //! * `limits`: whether figures keep to what the spec says;
 //! * `search`: the highest loads that searches found;
 //! * `stages`: what each stage of a load brought;
+//! * `named`: figures of transactions and statements by name;
 //! * `looks`: whether a run whose number of blocks depends on its data goes on;
 //! * `conclusions`: what follows, as typed statements;
 //! * `provenance`: where, when and with what;
+//! * `topology`: who talks to whom;
 //! * `gather`: several runs of one thing as one;
 //! * [`compare`]: two sets of runs against each other, for `dyno compare`;
 //! * [`pilot`]: how many blocks the next run needs;
@@ -39,12 +42,14 @@ mod faults;
 pub mod figures;
 mod gather;
 mod growth;
+mod heat;
 mod judgement;
 mod latency;
 mod limits;
 mod lines;
 mod looks;
 pub mod model;
+mod named;
 mod pairs;
 mod panels;
 pub mod pilot;
@@ -56,6 +61,7 @@ mod stages;
 mod standing;
 pub mod stats;
 mod steadiness;
+mod topology;
 mod trials;
 mod view;
 
@@ -120,6 +126,7 @@ pub fn analyse(data: &RunData) -> ReportModel {
         description: view.run.plan.description.clone(),
         front: view.run.plan.front.clone(),
         provenance: provenance::provenance(view.run),
+        topologies: topology::topologies(view.run),
         completeness,
         conclusions: Vec::new(),
         factors: view.run.plan.factors.clone(),
@@ -132,6 +139,7 @@ pub fn analyse(data: &RunData) -> ReportModel {
         rates: panels::rates(&view),
         percentile_curves: latency::curves(&view),
         timelines: panels::timelines(&view),
+        heat_maps: heat::heat_maps(&view),
         statements: latency::statements(&view),
         audits: checks::audits(&view),
         faults: faults::faults(&view),
@@ -144,6 +152,7 @@ pub fn analyse(data: &RunData) -> ReportModel {
         limits: limits::limits(&view),
         searches: search::searches(&view),
         stages: stages::stages(&view),
+        transactions: named::transactions(&view),
         looks: looks::looks(view.run),
         growth: growth::growth(&view),
         published: panels::published(&view.run.plan),

@@ -5,12 +5,13 @@ use crate::estimate::count;
 use crate::model::{
     Conclusion, LimitRow, LimitVerdict, NotWorking, NotWorkingReason, Range, ReportModel, WorstOfLimit,
 };
+use crate::named;
 use crate::stages;
 use crate::stats::limit::{Beside, mean_beside, share_beside};
 use crate::stats::verdict::{Rules, holm};
 use crate::view::View;
 use dyno_model::finding::{Finding, Severity};
-use dyno_model::limit::{Limit, LimitMeasure};
+use dyno_model::limit::{Limit, LimitMeasure, LimitPart};
 use dyno_model::plan::Metric;
 
 /// What is known of a limit at a treatment before all of them are judged together.
@@ -49,7 +50,7 @@ fn known(view: &View<'_>, limit: &Limit, treatment: usize) -> Known {
     let mut row = LimitRow {
         measure: limit.measure,
         value: limit.value,
-        stage: limit.stage.clone(),
+        part: limit.part.clone(),
         treatment,
         figure: None,
         is_bound: false,
@@ -96,12 +97,13 @@ fn known(view: &View<'_>, limit: &Limit, treatment: usize) -> Known {
 /// Figures of a metric, over the trials that are compared.
 fn figures(view: &View<'_>, metric: Metric, row: &mut LimitRow) -> Option<Beside> {
     let standing = &view.standings[row.treatment];
-    let figures: Vec<(f64, bool)> = match &row.stage {
+    let figures: Vec<(f64, bool)> = match &row.part {
         None => {
             let all = standing.figures(metric)?.into_iter();
             all.map(|(record, value)| (value, record.is_bound(metric))).collect()
         }
-        Some(stage) => stages::figures(view, row.treatment, stage, metric)?,
+        Some(LimitPart::Stage(stage)) => stages::figures(view, row.treatment, stage, metric)?,
+        Some(part) => named::figures(view, row.treatment, part, metric)?,
     };
     let (values, bounds): (Vec<f64>, Vec<bool>) = figures.into_iter().unzip();
     row.repeats = count(values.len());
@@ -119,8 +121,8 @@ fn failed(view: &View<'_>, row: &mut LimitRow) -> Option<Beside> {
     let records = view.measured(row.treatment).iter();
     let ledgers =
         records.filter(|record| view.findings(record).iter().all(is_harmless)).map(|record| &record.ledger);
-    let counts: Vec<(u64, u64)> =
-        ledgers.filter(|it| it.started > 0).map(|it| (it.failed, it.started)).collect();
+    let counts = ledgers.filter_map(|ledger| named::failures(ledger, row.part.as_ref()));
+    let counts: Vec<(u64, u64)> = counts.filter(|(_, started)| *started > 0).collect();
     row.repeats = count(counts.len());
     let percent = |share: f64| 100.0 * share;
     let beside = share_beside(&counts, row.value / 100.0);
@@ -146,7 +148,7 @@ fn lost(view: &View<'_>, row: &mut LimitRow) {
 /// A statement per limit and outcome; broken ones first, and those that were broken because something did not work by themselves.
 pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
     let mut groups: Vec<Vec<&LimitRow>> = Vec::new();
-    let limit = |row: &LimitRow| (row.measure, row.value.to_bits(), row.stage.clone());
+    let limit = |row: &LimitRow| (row.measure, row.value.to_bits(), row.part.clone());
     let key = |row: &LimitRow| {
         (limit(row), row.verdict, row.not_working.map(|it| it.because), row.figure.is_some())
     };
@@ -165,7 +167,7 @@ pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
         Some(Conclusion::Limit {
             measure: worst.measure,
             value: worst.value,
-            stage: worst.stage.clone(),
+            part: worst.part.clone(),
             verdict: worst.verdict,
             number: count(group.len()),
             of: count(all(worst)),

@@ -55,7 +55,7 @@ fn is_aborted(view: &View<'_>) -> bool {
     let aborting = |row: &LimitRow| {
         view.plan().limits.iter().any(|limit| {
             limit.aborts
-                && (limit.measure, limit.value, &limit.stage) == (row.measure, row.value, &row.stage)
+                && (limit.measure, limit.value, &limit.part) == (row.measure, row.value, &row.part)
                 && limit.treatments.contains(&row.treatment)
         })
     };
@@ -129,7 +129,7 @@ mod tests {
             run.plan.budget = None;
             let treatments = vec![0, 1];
             run.plan.limits =
-                vec![Limit { measure: LimitMeasure::Throughput, value, stage: None, treatments, aborts }];
+                vec![Limit { measure: LimitMeasure::Throughput, value, part: None, treatments, aborts }];
             look_at(run, 4).stop
         };
         let far = 5_000.0;

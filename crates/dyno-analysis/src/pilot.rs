@@ -12,9 +12,11 @@ use dyno_model::plan::Metric;
 use dyno_store::RunData;
 
 /// Most blocks that a plan may have.
-const BLOCKS_MAX: u32 = 1000;
+pub const BLOCKS_MAX: u32 = 1000;
 /// Fewest blocks that get a verdict.
 const BLOCKS_MIN: u32 = 3;
+/// Differences for which a number of blocks is proposed, as shares.
+pub const DIFFERENCES: [f64; 5] = [0.02, 0.05, 0.1, 0.2, 0.5];
 
 /// The scatter of a pilot.
 #[derive(Debug, Clone, Copy, PartialEq)]

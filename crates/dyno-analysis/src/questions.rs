@@ -7,9 +7,10 @@ use crate::model::{ComparisonOf, Interaction, InteractionWith, Place, RatioScatt
 use crate::pairs::Pair;
 use crate::stats::compare::{self, RatioTest};
 use crate::stats::mixed::{self, Components, Fit, Row};
+use crate::stats::strata::{self, Placed};
 use crate::stats::within::variance_of_means;
 use crate::view::View;
-use dyno_model::plan::{Metric, Plan, Treatment};
+use dyno_model::plan::{Metric, Plan};
 use dyno_model::record::{TrialRecord, is_rate};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -96,16 +97,18 @@ pub(crate) fn answer(view: &View<'_>, metric: Metric, cells: &[Cell<'_>], least:
     let treatments: Vec<usize> = treatments.into_iter().collect();
     let (rows, strata) = rows(view.plan(), cells, &treatments);
     let fit = mixed::fit(&rows, Components::Free)?;
-    let model = Model { fit, treatments, cells };
-    let all: Vec<usize> = (0..cells.len()).collect();
-    let whole = model.fit.contrast(&model.weights(&all))?;
+    let number = |treatment: usize| treatments.binary_search(&treatment).expect("those of the cells, sorted");
+    let sides = cells.iter().map(|cell| [cell.pair.subject, cell.pair.baseline].map(number)).collect();
+    let model = Model { fit, sides };
+    let whole = model.fit.contrast(&model.whole())?;
     let own: Vec<(f64, f64)> = cells.iter().map(Cell::own_variance).collect();
     let degrees = whole.degrees.min(mixed::own_degrees(&own, blocks));
-    let interactions = ways(view.plan(), &cells.iter().map(|cell| cell.pair).collect::<Vec<_>>());
+    let pairs: Vec<&Pair> = cells.iter().map(|cell| cell.pair).collect();
+    let interactions = ways(&settings(view.plan(), &pairs));
     let share = degrees / whole.degrees;
     Some(Answer {
         test: RatioTest::of(whole.estimate, whole.error, degrees, blocks).at_look(view.levels),
-        scatter: Some(model.scatter(&strata, whole.error, within(view, metric, &model.treatments))),
+        scatter: Some(model.scatter(&strata, whole.error, within(view, metric, &treatments))),
         interactions: interactions
             .iter()
             .filter_map(|way| model.interaction(way, share))
@@ -124,6 +127,7 @@ enum Stratum {
 
 /// The values of all treatments with their groups; strata that say nothing more than others are left out.
 fn rows(plan: &Plan, cells: &[Cell<'_>], treatments: &[usize]) -> (Vec<Row>, Vec<Stratum>) {
+    const STRATA: [Stratum; 3] = [Stratum::Block, Stratum::Start, Stratum::DataSet];
     let mut values: BTreeMap<(usize, u32), f64> = BTreeMap::new();
     for cell in cells {
         for (treatment, side) in [(cell.pair.subject, &cell.subject), (cell.pair.baseline, &cell.baseline)] {
@@ -136,32 +140,17 @@ fn rows(plan: &Plan, cells: &[Cell<'_>], treatments: &[usize]) -> (Vec<Row>, Vec
     let workload = |treatment: usize| {
         treatments.iter().position(|it| plan.treatments[*it].workload == plan.treatments[treatment].workload)
     };
-    let key = |stratum: Stratum, treatment: usize, block: u32| match stratum {
-        Stratum::Block => (block, None, None),
-        Stratum::Start => (block, plot(treatment), None),
-        Stratum::DataSet => (block, plot(treatment), workload(treatment)),
-    };
-    let mut strata: Vec<(Stratum, Vec<_>)> = Vec::new();
-    for stratum in [Stratum::Block, Stratum::Start, Stratum::DataSet] {
-        let keys: BTreeSet<_> =
-            values.keys().map(|(treatment, block)| key(stratum, *treatment, *block)).collect();
-        let outer = strata.last().map_or(1, |(_, groups)| groups.len());
-        if keys.len() > outer && keys.len() < values.len() {
-            strata.push((stratum, keys.into_iter().collect()));
-        }
-    }
-    let row = |((treatment, block), value): (&(usize, u32), &f64)| Row {
+    let placed = |((treatment, block), value): (&(usize, u32), &f64)| Placed {
         value: *value,
         cell: treatments.iter().position(|it| it == treatment).expect("values are those of these treatments"),
-        groups: strata
-            .iter()
-            .map(|(stratum, keys)| {
-                keys.binary_search(&key(*stratum, *treatment, *block)).expect("keys are those of values")
-            })
-            .collect(),
+        groups: vec![
+            (*block, None, None),
+            (*block, plot(*treatment), None),
+            (*block, plot(*treatment), workload(*treatment)),
+        ],
     };
-    let rows = values.iter().map(row).collect();
-    (rows, strata.into_iter().map(|(stratum, _)| stratum).collect())
+    let (rows, strata) = strata::rows(&values.iter().map(placed).collect::<Vec<_>>());
+    (rows, strata.into_iter().map(|at| STRATA[at]).collect())
 }
 
 /// What the intervals within trials say of the scatter of their throughput.
@@ -176,25 +165,34 @@ fn within(view: &View<'_>, metric: Metric, treatments: &[usize]) -> Option<f64> 
     if metric == Metric::Throughput { variance_of_means(&trials) } else { None }
 }
 
+/// What a cell has besides what is compared.
+#[derive(Clone, Copy)]
+pub(crate) struct Setting<'a> {
+    pub(crate) clients: u32,
+    pub(crate) system: &'a str,
+    pub(crate) levels: &'a [String],
+}
+
 /// Something that cells differ in besides what is compared: the cells of each level.
-struct Way {
-    with: InteractionWith,
+pub(crate) struct Way {
+    pub(crate) with: InteractionWith,
     levels: Vec<(String, Vec<usize>)>,
 }
 
 /// What is compared is the same level in all of them, so it is none of the ways.
-fn ways(plan: &Plan, pairs: &[&Pair]) -> Vec<Way> {
-    let factors = (0..plan.factors.len()).map(|factor| InteractionWith::Level { factor });
+pub(crate) fn ways(cells: &[Setting<'_>]) -> Vec<Way> {
+    let factors = cells.first().map_or(0, |cell| cell.levels.len());
+    let factors = (0..factors).map(|factor| InteractionWith::Level { factor });
     let all = [InteractionWith::Clients, InteractionWith::System].into_iter().chain(factors);
     let way = |with: InteractionWith| {
-        let level = |treatment: &Treatment| match with {
-            InteractionWith::Clients => treatment.clients.to_string(),
-            InteractionWith::System => plan.systems[treatment.system].name.clone(),
-            InteractionWith::Level { factor } => treatment.levels[factor].clone(),
+        let level = |cell: &Setting<'_>| match with {
+            InteractionWith::Clients => cell.clients.to_string(),
+            InteractionWith::System => cell.system.to_owned(),
+            InteractionWith::Level { factor } => cell.levels[factor].clone(),
         };
         let mut levels: Vec<(String, Vec<usize>)> = Vec::new();
-        for (index, pair) in pairs.iter().enumerate() {
-            let name = level(&plan.treatments[pair.subject]);
+        for (index, cell) in cells.iter().enumerate() {
+            let name = level(cell);
             match levels.iter_mut().find(|(it, _)| *it == name) {
                 Some((_, members)) => members.push(index),
                 None => levels.push((name, vec![index])),
@@ -206,9 +204,19 @@ fn ways(plan: &Plan, pairs: &[&Pair]) -> Vec<Way> {
 }
 
 /// What cells differ in besides what is compared.
-pub(crate) fn varied(plan: &Plan, pairs: &[&Pair]) -> Vec<Varied> {
+pub(crate) fn varied(cells: &[Setting<'_>]) -> Vec<Varied> {
     let levels = |way: Way| way.levels.into_iter().map(|(name, _)| name).collect();
-    ways(plan, pairs).into_iter().map(|way| Varied { what: way.with, levels: levels(way) }).collect()
+    ways(cells).into_iter().map(|way| Varied { what: way.with, levels: levels(way) }).collect()
+}
+
+/// The settings of subjects.
+pub(crate) fn settings<'a>(plan: &'a Plan, pairs: &[&Pair]) -> Vec<Setting<'a>> {
+    let setting = |pair: &&Pair| {
+        let treatment = &plan.treatments[pair.subject];
+        let (clients, levels) = (treatment.clients, treatment.levels.as_slice());
+        Setting { clients, system: &plan.systems[treatment.system].name, levels }
+    };
+    pairs.iter().map(setting).collect()
 }
 
 /// Number of different levels besides clients.
@@ -223,25 +231,29 @@ pub(crate) fn mixes(plan: &Plan, group: &Group, pairs: &[&Pair]) -> u32 {
     count(pairs.iter().map(besides).collect::<BTreeSet<_>>().len())
 }
 
-struct Model<'a> {
-    fit: Fit,
-    treatments: Vec<usize>,
-    cells: &'a [Cell<'a>],
+/// A fitted question.
+pub(crate) struct Model {
+    pub(crate) fit: Fit,
+    /// Of each cell, the numbers of subject and baseline among the means of the fit.
+    pub(crate) sides: Vec<[usize; 2]>,
 }
 
-impl Model<'_> {
-    /// Weights of treatments for the mean effect over some cells.
+impl Model {
+    /// Weights of means for the mean effect over some cells.
     fn weights(&self, cells: &[usize]) -> Vec<f64> {
-        let mut weights = vec![0.0; self.treatments.len()];
+        let means = self.sides.iter().flatten().max().map_or(0, |last| last + 1);
+        let mut weights = vec![0.0; means];
         let share = 1.0 / cells.len() as f64;
-        for pair in cells.iter().map(|cell| self.cells[*cell].pair) {
-            for (treatment, sign) in [(pair.subject, share), (pair.baseline, -share)] {
-                if let Some(at) = self.treatments.iter().position(|it| *it == treatment) {
-                    weights[at] += sign;
-                }
-            }
+        for [subject, baseline] in cells.iter().map(|cell| self.sides[*cell]) {
+            weights[subject] += share;
+            weights[baseline] -= share;
         }
         weights
+    }
+
+    /// Weights of means for the mean effect over all cells.
+    pub(crate) fn whole(&self) -> Vec<f64> {
+        self.weights(&(0..self.sides.len()).collect::<Vec<_>>())
     }
 
     /// Where the scatter comes from; `error` is that of the answer.
@@ -251,7 +263,7 @@ impl Model<'_> {
         let trials = self.fit.variances()[strata.len()];
         // By chance trials may scatter less than their seconds say they do.
         let within = within.map(|within| within.min(trials));
-        let parts = self.fit.parts(&self.weights(&(0..self.cells.len()).collect::<Vec<_>>()));
+        let parts = self.fit.parts(&self.whole());
         let of = |wanted: Stratum| place(wanted).map(|at| parts[at]);
         let (starts, data_sets, of_trials) = (of(Stratum::Start), of(Stratum::DataSet), parts[strata.len()]);
         let all = of_trials + starts.unwrap_or_default() + data_sets.unwrap_or_default();
@@ -273,7 +285,7 @@ impl Model<'_> {
     }
 
     /// Whether the effect differs between levels; `share` of the model's degrees of freedom are believed.
-    fn interaction(&self, way: &Way, share: f64) -> Option<Interaction> {
+    pub(crate) fn interaction(&self, way: &Way, share: f64) -> Option<Interaction> {
         let effects: Vec<Vec<f64>> = way.levels.iter().map(|(_, cells)| self.weights(cells)).collect();
         let mean = |at: usize| effects.iter().map(|effect| effect[at]).sum::<f64>() / effects.len() as f64;
         let apart: Vec<Vec<f64>> = effects

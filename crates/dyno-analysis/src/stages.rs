@@ -85,7 +85,7 @@ mod tests {
     use crate::analyse;
     use crate::model::{Conclusion, LimitVerdict, ReportModel};
     use dyno_model::finding::Finding;
-    use dyno_model::limit::{Limit, LimitMeasure};
+    use dyno_model::limit::{Limit, LimitMeasure, LimitPart};
     use dyno_model::plan::LoadBy;
     use dyno_model::response::{Bounded, ResponseSummary};
     use dyno_model::stages::Segment;
@@ -180,7 +180,7 @@ mod tests {
         let limit = |stage: Option<&str>, measure, value| Limit {
             measure,
             value,
-            stage: stage.map(str::to_owned),
+            part: stage.map(|stage| LimitPart::Stage(stage.to_owned())),
             treatments: vec![0],
             aborts: false,
         };
@@ -210,9 +210,13 @@ mod tests {
         let told: Vec<Option<&str>> = model
             .conclusions
             .iter()
-            .filter_map(
-                |it| if let Conclusion::Limit { stage, .. } = it { Some(stage.as_deref()) } else { None },
-            )
+            .filter_map(|it| {
+                if let Conclusion::Limit { part, .. } = it {
+                    Some(part.as_ref().map(LimitPart::name))
+                } else {
+                    None
+                }
+            })
             .collect();
         assert_eq!(told.len(), 6, "the same limit on two stages is two");
         assert!(told.iter().all(Option::is_some));

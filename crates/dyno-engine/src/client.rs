@@ -68,6 +68,8 @@ pub(crate) struct Client<W: Workload> {
     pub(crate) arrivals: Option<Arc<Arrivals>>,
     /// The transaction in progress.
     pub(crate) open: Cell<Option<Begun>>,
+    /// Which name it has, by its place among those of the workload.
+    pub(crate) name: Cell<u16>,
 }
 
 /// How a transaction that did not commit ended.
@@ -123,10 +125,15 @@ impl<W: Workload> Client<W> {
     pub(crate) async fn run(self, mut session: Session) {
         let mut state = self.workload.client(self.id);
         let every = self.workload.reconnect_every();
+        let has_names = self.workload.transactions().len() > 1;
         let mut counted = 0;
         // In a closed loop a transaction begins when the client is done with the one before: one look at the clock for both.
         let mut now = self.window.now();
         for sequence in 0.. {
+            if has_names {
+                self.name.set(self.workload.name(&mut self.random(sequence)));
+            }
+            let name = self.name.get();
             let Some(next) = self.next_start(now, sequence, counted).await else { break };
             let Begun { start, is_counted, is_awaited } = next;
             self.open.set(Some(next));
@@ -136,7 +143,7 @@ impl<W: Workload> Client<W> {
             session.start_transaction(begun, is_counted);
             session.set_intended_start(start);
             self.recorder.note(|recorder| {
-                recorder.started(is_counted);
+                recorder.started(name, is_counted);
                 if is_awaited {
                     recorder.began_late(begun, begun.saturating_sub(start), is_counted);
                 }
@@ -153,7 +160,7 @@ impl<W: Workload> Client<W> {
                 let end = if session.last_end() == begun { now } else { session.last_end() };
                 let work = self.window.share(begun, end);
                 let ((), has_left) = self.recorder.note_and_tell(|recorder| {
-                    recorder.committed(start, end, work, is_counted);
+                    recorder.committed(name, start, end, work, is_counted);
                 });
                 if is_counted {
                     self.shares.record(self.id.0, end.saturating_sub(start));
@@ -202,7 +209,8 @@ impl<W: Workload> Client<W> {
     async fn next_start(&self, now: u64, sequence: u64, counted: u64) -> Option<Begun> {
         let window = &self.window;
         let Some(arrivals) = &self.arrivals else {
-            let think = window.think().map_or(0, |mean| think(mean, self.seed, self.id, sequence));
+            let mean = self.workload.think(self.name.get()).or(window.think());
+            let think = mean.map_or(0, |mean| think(mean, self.seed, self.id, sequence));
             let from = window.works_from(self.id.0, now.saturating_add(think));
             if from == now {
                 return Begun::at_once(window, now, counted);
@@ -238,7 +246,7 @@ impl<W: Workload> Client<W> {
         let mut is_in_doubt = false;
         for attempt in 1.. {
             session.start_attempt(self.id, sequence);
-            let mut random = Random::new(self.seed, Stream::Transaction, u64::from(self.id.0), sequence);
+            let mut random = self.random(sequence);
             let Err(failure) = self.attempt(state, sequence, session, &mut random).await else {
                 return Ok(());
             };
@@ -297,9 +305,15 @@ impl<W: Workload> Client<W> {
                 return Err(Loss::Cut);
             }
             let now = self.window.now();
-            self.recorder.note(|recorder| recorder.retried(failure.kind, now, is_counted));
+            let name = self.name.get();
+            self.recorder.note(|recorder| recorder.retried(name, failure.kind, now, is_counted));
         }
         unreachable!("the loop of attempts ends by returning")
+    }
+
+    /// What an attempt of a transaction draws; the same in each.
+    fn random(&self, sequence: u64) -> Random {
+        Random::new(self.seed, Stream::Transaction, u64::from(self.id.0), sequence)
     }
 
     /// One attempt. A workload that begins no transactions gets one around it where its commits leave rows in the ledger.
@@ -347,7 +361,8 @@ impl<W: Workload> Client<W> {
     fn fail(&self, failure: &OperationFailure, is_in_doubt: bool, is_counted: bool) {
         self.notes(|pen| pen.failed(is_in_doubt));
         let (start, now) = self.times();
-        self.recorder.note(|recorder| recorder.failed(failure.kind, start, now, is_in_doubt, is_counted));
+        let (name, kind) = (self.name.get(), failure.kind);
+        self.recorder.note(|recorder| recorder.failed(name, kind, start, now, is_in_doubt, is_counted));
     }
 
     /// When the time of the transaction in progress began, and now; after this none is in progress.
@@ -427,8 +442,8 @@ impl<W: Workload> Drop for Client<W> {
     /// A client that ends in mid-transaction was cut off.
     fn drop(&mut self) {
         if let Some(Begun { start, is_counted, .. }) = self.open.take() {
-            let now = self.window.now();
-            self.recorder.note(|recorder| recorder.cut_off(start, now, is_counted));
+            let (name, now) = (self.name.get(), self.window.now());
+            self.recorder.note(|recorder| recorder.cut_off(name, start, now, is_counted));
         }
     }
 }

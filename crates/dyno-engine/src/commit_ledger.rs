@@ -69,7 +69,6 @@ impl Pen {
         self.page.fates.push(Fate::Open);
     }
 
-    /// It was acknowledged.
     pub(crate) fn acknowledged(&mut self) {
         self.ends(Fate::Acknowledged);
     }

@@ -2,6 +2,7 @@
 
 use crate::commit_ledger::{self, CommitLedger};
 use crate::measure::load::ClientId;
+use crate::recording::{Kinds, NAMES_MAX};
 use crate::session::{CONTROL_KINDS, SessionPlan};
 use crate::settling::OpenSessions;
 use crate::workload::Workload;
@@ -36,9 +37,14 @@ impl<W: Workload> NativeClients<W> {
         Self { retry: Arc::new(load.retry.clone()), targets, spare, workload, ledger }
     }
 
-    /// Names of the kinds of statements, control statements included.
-    pub(crate) fn kinds(&self) -> &[&'static str] {
-        &self.targets[0].1.kinds
+    /// Kinds of statements, control statements included, and names of transactions.
+    pub(crate) fn kinds(&self) -> Kinds {
+        let mut transactions = self.workload.transactions();
+        // Of so many, nobody reads the figures; a sample has no room for them.
+        if transactions.len() > NAMES_MAX {
+            transactions.clear();
+        }
+        Kinds { statements: self.targets[0].1.kinds.clone(), transactions }
     }
 
     /// Which sessions the clients have opened on each of the targets.
@@ -53,16 +59,22 @@ impl<W: Workload> NativeClients<W> {
     }
 }
 
+/// Names of a workload's kinds of statements, with those of the ledger and the control statements behind them.
+#[must_use]
+pub fn statement_kinds<W: Workload>(workload: &W) -> Vec<&'static str> {
+    let mut kinds = workload.kinds();
+    kinds.extend(workload.keeps_ledger().then_some(commit_ledger::KIND));
+    kinds.extend(CONTROL_KINDS);
+    kinds
+}
+
 /// Kinds and statements of a workload with the control statements behind them.
 fn session_plan<W: Workload>(workload: &W) -> SessionPlan {
     let has_ledger = workload.keeps_ledger();
-    let mut kinds = workload.kinds();
-    kinds.extend(has_ledger.then_some(commit_ledger::KIND));
-    kinds.extend(CONTROL_KINDS);
     SessionPlan {
         setup: workload.session_setup(),
         statements: workload.statements(),
-        kinds,
+        kinds: statement_kinds(workload),
         begin: workload.begin().or(has_ledger.then_some("BEGIN")),
         has_ledger,
         sessions: Arc::default(),

@@ -1,10 +1,11 @@
 //! Seeded random numbers: one seed per experiment, independent streams derived from it. Data follow from the seed alone; what a trial
 //! draws follows from the seed and the trial ([`trial_seed`]).
 
-/// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014). Seeding costs nothing,
-/// so that every transaction gets a generator of its own and can be repeated exactly.
+use dyno_model::random::{GOLDEN, SplitMix64, mix};
+
+/// Seeding costs nothing, so that every transaction gets a generator of its own and can be repeated exactly.
 #[derive(Debug, Clone)]
-pub struct Random(u64);
+pub struct Random(SplitMix64);
 
 /// The streams derived from a seed. Each use has its own, so that one more draw in one of them moves no other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,14 +25,6 @@ pub enum Stream {
     Think = 6,
 }
 
-const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
-
-fn mix(value: u64) -> u64 {
-    let value = (value ^ (value >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let value = (value ^ (value >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    value ^ (value >> 31)
-}
-
 /// The seed of everything that a trial draws: keys and values of its transactions, pauses, arrivals. It follows from the experiment's
 /// seed and the trial's id, so that no trial asks for the keys that the one before has left in the server's caches, and every
 /// block has arrivals of its own. A trial that is repeated by its name, or measured after all when a run is resumed, draws what
@@ -49,13 +42,12 @@ impl Random {
     pub fn new(seed: u64, stream: Stream, a: u64, b: u64) -> Self {
         let state = mix(seed.wrapping_add(GOLDEN.wrapping_mul(stream as u64)));
         let state = mix(state ^ a.wrapping_mul(0xD6E8_FEB8_6659_FD93));
-        Self(mix(state.wrapping_add(b.wrapping_mul(0xA24B_AED4_963E_E407))))
+        Self(SplitMix64(mix(state.wrapping_add(b.wrapping_mul(0xA24B_AED4_963E_E407)))))
     }
 
     /// 64 random bits.
     pub fn next_u64(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(GOLDEN);
-        mix(self.0)
+        self.0.bits()
     }
 
     /// Uniform in [0, 1), 53 bits.

@@ -3,7 +3,7 @@
 use crate::commit_ledger::INSERT;
 use crate::measure::load::{ClientId, FatalCause};
 use crate::recording::SharedRecorder;
-use crate::recording::recorder::Answered;
+use crate::recording::recorder::{Answered, UNNAMED};
 use crate::settling::OpenSessions;
 use crate::window::Window;
 use dyno_drivers::{Connection, Discard, Driver, Io, Outcome, RowSink, Statement, Value};
@@ -339,10 +339,10 @@ impl Session {
         self.window.is_stopped() || self.window.now() >= self.window.closes()
     }
 
-    /// Counts another attempt of the transaction in progress, for workloads that repeat by themselves.
+    /// Counts another attempt of the transaction in progress, for workloads that repeat by themselves. Their transactions have no names.
     pub fn retried(&mut self, kind: FailureKind) {
         let (now, is_counted) = (self.window.now(), self.is_counted);
-        self.recorder.note(|recorder| recorder.retried(kind, now, is_counted));
+        self.recorder.note(|recorder| recorder.retried(UNNAMED, kind, now, is_counted));
     }
 
     /// The transaction in progress ends now and not with its last statement.

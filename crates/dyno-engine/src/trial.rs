@@ -204,6 +204,9 @@ pub fn run_trial<W: Workload>(
         server_counters: growth(&before, &after),
         ..measured.trial_record(input.trial.clone(), input.started_at.clone(), server_version)
     };
+    for (name, named) in record.transactions.iter_mut().enumerate() {
+        named.think = workload.think(name as u16);
+    }
     listener.event(&load.enters(Phase::Audit));
     let facts = AuditFacts { baseline, totals: &totals, opens: window.opens() };
     let silence;

@@ -7,7 +7,7 @@ use crate::generator::WorkerMeter;
 use crate::measure::crew::{Crew, Post, Report, WorkerReport};
 use crate::measure::load::{ClientId, TrialError};
 use crate::native_clients::NativeClients;
-use crate::recording::recorder::{BATCH, SMALL_BATCH, lock};
+use crate::recording::recorder::{BATCH, SMALL_BATCH, UNNAMED, lock};
 use crate::recording::shares::ClientShares;
 use crate::session::Session;
 use crate::window::Window;
@@ -154,6 +154,7 @@ impl<W: Workload> Assignment<W> {
             reports: self.post.reports.clone(),
             arrivals: self.arrivals.clone(),
             open: Cell::new(None),
+            name: Cell::new(UNNAMED),
         }
     }
 

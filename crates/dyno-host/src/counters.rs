@@ -42,33 +42,3 @@ pub fn sums(targets: &[Target]) -> Result<BTreeMap<String, i64>, OperationFailur
     }
     Ok(sums)
 }
-
-/// What grew (or shrank) between two snapshots. Counters that did not change are left out, and one that the first
-/// snapshot does not have yet began at 0.
-#[must_use]
-pub fn delta(before: &BTreeMap<String, i64>, after: &BTreeMap<String, i64>) -> BTreeMap<String, i64> {
-    let changed = |(name, after): (&String, &i64)| {
-        let change = after.checked_sub(before.get(name).copied().unwrap_or(0))?;
-        (change != 0).then(|| (name.clone(), change))
-    };
-    after.iter().filter_map(changed).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn counters(pairs: &[(&str, i64)]) -> BTreeMap<String, i64> {
-        pairs.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect()
-    }
-
-    #[test]
-    fn a_delta_holds_what_changed_and_what_is_new() {
-        let before = counters(&[("Com_select", 10), ("Threads_connected", 5), ("Uptime", 7), ("gone", 1)]);
-        let after = counters(&[("Com_select", 25), ("Threads_connected", 2), ("Uptime", 7), ("new", 1)]);
-        assert_eq!(
-            delta(&before, &after),
-            counters(&[("Com_select", 15), ("Threads_connected", -3), ("new", 1)])
-        );
-    }
-}

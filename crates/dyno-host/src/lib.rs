@@ -4,6 +4,7 @@
 //! # Layout (read in this order)
 //! * [`server`]: starts and stops servers, each in a scratch folder; [`guard`] is the process that undoes this whatever
 //!   happens to dyno;
+//! * `process_stat`: the processes of this machine;
 //! * `folder`: the one way to reach files where a server's user may have put something else;
 //! * [`data_set`]: data folders that are loaded once and restored by copy;
 //! * [`way`]: proxies and application servers that dyno starts in front of servers;
@@ -38,6 +39,7 @@ pub mod guard;
 pub mod marker;
 pub mod monitor;
 pub mod probe;
+mod process_stat;
 pub mod server;
 pub mod settings;
 pub mod shell;

@@ -1,7 +1,7 @@
 //! Shell commands of the user: what can be said of one without running it, and running one.
 
 use crate::error::{HostError, quoted};
-use crate::guard::{Guard, GuardCommand, Launch, StopSignal, StopStep};
+use crate::guard::{Access, Guard, GuardCommand, Launch, StopSignal, StopStep};
 use crate::server::log;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -26,8 +26,8 @@ pub fn run(
     guard: &GuardCommand,
 ) -> Result<(), HostError> {
     let mut guard = Guard::start(guard)?;
-    let output = guard.make_own_folder(&std::env::temp_dir(), "dyno-command", None)?.join("output");
-    let launch = Launch { leaves_running, ..launch(command, environment, output) };
+    let folder = guard.make_folder(&std::env::temp_dir(), "dyno-command", Access::Passed(None), &[])?;
+    let launch = Launch { leaves_running, ..launch(command, environment, folder.join("output")) };
     carry_out(&mut guard, launch, name, limit)
 }
 

@@ -1,5 +1,6 @@
 //! How a workload describes itself: its options with type, range and default. The spec is checked against this.
 
+use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -88,6 +89,9 @@ pub struct SqlScript {
     pub name: String,
     /// Share among the weights of all scripts with which it is chosen.
     pub weight: u32,
+    /// Closed loop: how long a client waits before it on average, in place of the load's think time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub think: Option<Nanos>,
     /// Its text.
     pub text: String,
 }
@@ -95,10 +99,11 @@ pub struct SqlScript {
 /// As on pgbench's command line: a weight of 1 is not written.
 impl fmt::Display for SqlScript {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.weight {
-            1 => f.write_str(&self.name),
-            weight => write!(f, "{}@{weight}", self.name),
+        f.write_str(&self.name)?;
+        if self.weight != 1 {
+            write!(f, "@{}", self.weight)?;
         }
+        self.think.map_or(Ok(()), |mean| write!(f, " (think {mean})"))
     }
 }
 

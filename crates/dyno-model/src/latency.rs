@@ -36,6 +36,21 @@ pub fn percentile(histogram: &Histogram<u64>, percentage: f64) -> u64 {
     histogram.value_at_percentile(percentage).min(histogram.max())
 }
 
+/// Bands of times in which a picture counts them: so many to a factor of ten, each a third wider than the one below.
+pub const BANDS_PER_DECADE: u16 = 8;
+
+/// The band of a time in nanoseconds: 0 begins at one nanosecond.
+#[must_use]
+pub fn band(nanos: u64) -> u16 {
+    (f64::from(BANDS_PER_DECADE) * (nanos.max(1) as f64).log10()).floor() as u16
+}
+
+/// Lower end of a band, in nanoseconds.
+#[must_use]
+pub fn band_begin(band: u16) -> f64 {
+    10_f64.powf(f64::from(band) / f64::from(BANDS_PER_DECADE))
+}
+
 /// Values that must lie beyond a percentile for it to be shown: fewer say nothing about it.
 pub const BEYOND_MIN: f64 = 10.0;
 

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 /// * `attempts = started - skipped + retries`
 /// * `retries = Σ retries_by_kind`
 /// * per statement kind: `sent = ok + failed + unfinished`
+/// * where transactions have names: each of their counts adds up to the one above
 /// * `outcomes.total() = Σ ok`
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ledger {
@@ -44,6 +45,9 @@ pub struct Ledger {
     pub outcomes: Outcomes,
     /// Statements by kind, in the workload's order.
     pub statements: Vec<StatementCount>,
+    /// Transactions by name, in the workload's order; empty where they have none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub transactions: Vec<TransactionCount>,
 }
 
 /// What a successful statement left, judged by the answer and never by its text.
@@ -175,6 +179,34 @@ pub struct StatementCount {
     pub rows: u64,
 }
 
+/// Counts of the transactions of one name; each is that of [`Ledger`], for these alone.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TransactionCount {
+    /// Name from the workload: a script's, for example.
+    pub name: String,
+    /// Transactions that clients took on.
+    pub started: u64,
+    /// Acknowledged as committed.
+    pub committed: u64,
+    /// Given up.
+    pub failed: u64,
+    /// Cut off.
+    pub unfinished: u64,
+    /// Attempts after the first.
+    pub retries: u64,
+}
+
+impl TransactionCount {
+    /// Adds other counts.
+    fn add(&mut self, other: &Self) {
+        self.started += other.started;
+        self.committed += other.committed;
+        self.failed += other.failed;
+        self.unfinished += other.unfinished;
+        self.retries += other.retries;
+    }
+}
+
 impl Ledger {
     /// Every identity that does not hold, in words; empty when the books balance.
     #[must_use]
@@ -203,6 +235,19 @@ impl Ledger {
         }
         let ok = self.statements.iter().map(|statement| statement.ok).sum();
         expect(self.outcomes.total(), ok, "read + write + other = sum of ok");
+        if !self.transactions.is_empty() {
+            let mut sum = TransactionCount::default();
+            self.transactions.iter().for_each(|count| sum.add(count));
+            for (whole, parts, what) in [
+                (self.started, sum.started, "started"),
+                (self.committed, sum.committed, "committed"),
+                (self.failed, sum.failed, "failed"),
+                (self.unfinished, sum.unfinished, "unfinished"),
+                (self.retries, sum.retries, "retries"),
+            ] {
+                expect(whole, parts, &format!("{what} = sum over names"));
+            }
+        }
         broken
     }
 
@@ -212,7 +257,7 @@ impl Ledger {
         self.statements.iter().map(|statement| statement.failed).sum()
     }
 
-    /// Adds the books of another worker. Statement kinds must be the same, in the same order.
+    /// Adds the books of another worker. Kinds of statements and names of transactions must be the same, in the same order.
     pub fn add(&mut self, other: &Self) {
         self.started += other.started;
         self.committed += other.committed;
@@ -230,10 +275,12 @@ impl Ledger {
         for (kind, count) in &other.retries_by_kind {
             *self.retries_by_kind.entry(*kind).or_default() += count;
         }
-        if self.statements.is_empty() {
+        if self.statements.is_empty() && self.transactions.is_empty() {
             self.statements.clone_from(&other.statements);
+            self.transactions.clone_from(&other.transactions);
             return;
         }
+        self.transactions.iter_mut().zip(&other.transactions).for_each(|(mine, theirs)| mine.add(theirs));
         for (mine, theirs) in self.statements.iter_mut().zip(&other.statements) {
             mine.sent += theirs.sent;
             mine.ok += theirs.ok;

@@ -12,7 +12,8 @@
 //! * [`stages`]: a load that changes inside a trial;
 //! * [`limit`]: what figures have to keep to; [`search`]: the highest load at which they do; [`front`]: the first pages of a test report;
 //! * [`record`], [`event`]: what is written down about a trial while it runs; [`judge`]: doubts that follow from it;
-//! * [`monitor`]: what is seen beside the load each second, of machine and server; [`observation`]: what is seen of a machine before;
+//! * [`monitor`]: what is seen beside the load each second, of machine and server; [`observation`]: what is seen of a machine before, and
+//!   [`preflight`]: of everything that an experiment needs;
 //! * [`units`], [`exit_code`].
 //!
 //! # Invariants
@@ -40,6 +41,7 @@ pub mod monitor;
 mod named;
 pub mod observation;
 pub mod plan;
+pub mod preflight;
 pub mod printable;
 pub mod random;
 pub mod record;

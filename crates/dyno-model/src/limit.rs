@@ -46,16 +46,53 @@ impl LimitMeasure {
         Some((Self::named(name.trim())?, limit.trim()))
     }
 
-    /// True when stages have figures of it.
-    #[must_use]
-    pub fn is_of_stages(self) -> bool {
-        self.metric().is_some()
-    }
-
     /// True when figures are to stay above it.
     #[must_use]
     pub fn is_floor(self) -> bool {
         self == Self::Throughput
+    }
+}
+
+/// A part of a trial that has figures of its own, by its name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LimitPart {
+    /// A stage of the load.
+    Stage(String),
+    /// The transactions of one name.
+    Transaction(String),
+    /// A kind of statements.
+    Statement(String),
+}
+
+impl LimitPart {
+    /// What kind of part it is, as a spec names it.
+    #[must_use]
+    pub fn key(&self) -> &'static str {
+        match self {
+            Self::Stage(_) => "stage",
+            Self::Transaction(_) => "transaction",
+            Self::Statement(_) => "statement",
+        }
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Stage(name) | Self::Transaction(name) | Self::Statement(name) => name,
+        }
+    }
+
+    /// True when it has figures of a measure. Audits are of a whole trial, failures are not told by stage, and a statement's throughput follows from that of its
+    /// transactions.
+    #[must_use]
+    pub fn has(&self, measure: LimitMeasure) -> bool {
+        match self {
+            Self::Stage(_) => measure.metric().is_some(),
+            Self::Transaction(_) => measure != LimitMeasure::Lost,
+            Self::Statement(_) => !matches!(measure, LimitMeasure::Lost | LimitMeasure::Throughput),
+        }
     }
 }
 
@@ -66,9 +103,9 @@ pub struct Limit {
     pub measure: LimitMeasure,
     /// Where it lies: per second, in milliseconds, in per cent; 0 for what is lost.
     pub value: f64,
-    /// The stage of the load that it is about; `None`: the whole trial.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stage: Option<String>,
+    /// What of a trial it is about; `None`: the whole trial.
+    #[serde(default, flatten, skip_serializing_if = "Option::is_none")]
+    pub part: Option<LimitPart>,
     /// Indices into [`crate::plan::Plan::treatments`] of those that have to keep it.
     pub treatments: Vec<usize>,
     /// True when the run ends once it is broken.

@@ -37,6 +37,9 @@ pub struct TrialRecord {
     pub transaction: LatencySummary,
     /// Response times of successful statements, per kind, in the workload's order.
     pub statements: Vec<StatementLatency>,
+    /// What the transactions of each name brought, in the order of [`Ledger::transactions`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub transactions: Vec<NamedTransactions>,
     /// The longest time without a commit in the window; absent in records of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longest_gap: Option<CommitGap>,
@@ -257,6 +260,23 @@ pub struct StatementLatency {
     pub latency: LatencySummary,
 }
 
+/// The transactions of one name in the measured window; how many there were says [`Ledger::transactions`].
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct NamedTransactions {
+    /// Name from the workload.
+    pub name: String,
+    /// How long clients waited before each on average, where that is not the load's think time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub think: Option<Nanos>,
+    /// As [`TrialRecord::work`], of these alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work: Option<f64>,
+    /// Response times of all that were begun, in an open loop with the ages of those that did not commit; absent when there were none. Arrivals that
+    /// no client ever took on are of no name ([`OpenLoop::unstarted`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response: Option<ResponseSummary>,
+}
+
 /// A time within the measured window in which no transaction of any client committed. It is bounded by commits, or by the
 /// bounds of the window; exact to the nanosecond from a millisecond on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -417,6 +437,8 @@ pub struct Interval {
     pub latency: ExactLatency,
     /// Committed transactions' response times; its length is the number of commits.
     pub transaction: Histogram<u64>,
+    /// The same by the name of the transaction, in the workload's order; empty where transactions have none.
+    pub transactions: Vec<(String, Histogram<u64>)>,
     /// Statements' response times by kind, in the workload's order.
     pub statements: Vec<(String, Histogram<u64>)>,
     /// Open loop: ages of the arrivals of the whole window that did not commit. Only the last interval has them, if there are any.
@@ -442,6 +464,7 @@ impl Interval {
             queue: 0,
             latency: ExactLatency::default(),
             transaction: latency::histogram(),
+            transactions: Vec::new(),
             statements: kinds.iter().map(|kind| ((*kind).to_owned(), latency::histogram())).collect(),
             censored: None,
         }

@@ -5,7 +5,7 @@ use crate::audit::Audit;
 use crate::expression::Value;
 use crate::expression::parser::DEFAULT_SEED;
 use crate::failure;
-use crate::perform::{Performer, Program, Stop, attempt, first_words, roll_back};
+use crate::perform::{Performer, Program, Stop, attempt, first_words, lasting, roll_back};
 use crate::random::Generator;
 use crate::script::{self, Action, DEFINING, Script, Store, begins_with};
 use crate::terminal::Terminal;
@@ -13,12 +13,16 @@ use crate::variables::{Names, Variables};
 use dyno_drivers::{Connection, Driver, Io, Patience, RowWriter, block_on};
 use dyno_engine::Session;
 use dyno_engine::random::Random;
-use dyno_engine::workload::{AuditFacts, ClientId, DataSet, StatementText, TableDefinition, Workload};
+use dyno_engine::workload::{
+    AuditFacts, ClientId, DataSet, StatementText, TableDefinition, Workload, isolation_option,
+    isolation_setup,
+};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::{OptionDescription, OptionKind, OptionValue, WorkloadDescription, WorkloadOptions};
 use dyno_model::engine::Quoting;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{Engine, QueryMode, Target};
+use dyno_model::units::Nanos;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -69,6 +73,7 @@ pub fn description() -> WorkloadDescription {
                 default: OptionValue::Scripts(Vec::new()),
                 help: "the scripts, files with weights or texts in the spec",
             },
+            isolation_option(),
             OptionDescription {
                 name: SETUP,
                 kind: OptionKind::Scripts { is_required: false },
@@ -90,6 +95,10 @@ pub fn description() -> WorkloadDescription {
 /// The workload.
 pub struct Transactions {
     program: Arc<Program>,
+    /// Sets the isolation level of a session.
+    isolation: Option<String>,
+    /// Think times of the scripts that have their own.
+    think: Vec<Option<Nanos>>,
     /// Variables that every transaction begins with.
     beginning: Variables,
     setup: Setup,
@@ -180,7 +189,9 @@ impl Transactions {
         let audit = Audit::new(options.texts(AUDIT), &scripts)?;
         let program = Arc::new(Program::new(scripts, names, engine, query_mode, kind_name));
         let setup = Setup { statements, is_reusable: false };
-        let workload = Self { program, beginning, setup, audit };
+        let think = options.scripts(SCRIPTS).iter().map(|script| script.think).collect();
+        let isolation = isolation_setup(options, engine)?;
+        let workload = Self { program, isolation, think, beginning, setup, audit };
         let is_reusable = workload.writing().is_none();
         Ok(Self { setup: Setup { is_reusable, ..workload.setup }, ..workload })
     }
@@ -302,6 +313,10 @@ impl Workload for Transactions {
         self.program.kinds.clone()
     }
 
+    fn session_setup(&self) -> Vec<String> {
+        self.isolation.iter().cloned().collect()
+    }
+
     fn begin(&self) -> Option<&'static str> {
         None
     }
@@ -324,6 +339,18 @@ impl Workload for Transactions {
         Client { performer, said, beginning }
     }
 
+    fn transactions(&self) -> Vec<&'static str> {
+        self.program.scripts.iter().map(|script| lasting(script.name.clone())).collect()
+    }
+
+    fn name(&self, random: &mut Random) -> u16 {
+        self.program.chosen(random.below(self.program.weights)) as u16
+    }
+
+    fn think(&self, name: u16) -> Option<Nanos> {
+        self.think[usize::from(name)]
+    }
+
     async fn transaction(
         &self,
         client: &mut Client,
@@ -331,7 +358,7 @@ impl Workload for Transactions {
         session: &mut Session,
         random: &mut Random,
     ) -> Result<(), OperationFailure> {
-        let script = self.program.chosen(random.below(self.program.weights));
+        let script = usize::from(self.name(random));
         self.audit.begins(script);
         let outcome = self.perform(script, client, session, random).await;
         self.audit.ends(script, &outcome);
@@ -397,6 +424,7 @@ mod tests {
         let script = |(name, weight, text): &(&str, u32, &str)| SqlScript {
             name: (*name).to_owned(),
             weight: *weight,
+            think: None,
             text: (*text).to_owned(),
         };
         let scripts = OptionValue::Scripts(scripts.iter().map(script).collect());

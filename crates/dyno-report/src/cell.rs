@@ -5,10 +5,8 @@ use crate::messages::{Lang, compare, headings};
 use crate::words::Word;
 use dyno_analysis::model::{Estimate, Range};
 
-/// A cell.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Cell {
-    /// What it holds.
     pub(crate) value: Value,
     /// What a reader of the page sees when pointing at it.
     pub(crate) detail: Option<String>,
@@ -16,7 +14,6 @@ pub(crate) struct Cell {
     pub(crate) is_alarming: bool,
 }
 
-/// What a cell holds.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Value {
     /// Nothing: the cell is empty on purpose.
@@ -29,7 +26,6 @@ pub(crate) enum Value {
     Word(Word),
     /// A verdict on a difference that may be inside the margin.
     Marked(Word),
-    /// A figure.
     Figure {
         /// As it is shown, without its unit.
         text: String,
@@ -44,7 +40,6 @@ pub(crate) enum Value {
     Treatment {
         /// Index into the model's treatments.
         index: usize,
-        /// Number of clients.
         clients: u32,
     },
 }
@@ -56,12 +51,10 @@ impl From<Value> for Cell {
 }
 
 impl Cell {
-    /// An empty cell.
     pub(crate) fn empty() -> Self {
         Value::Empty.into()
     }
 
-    /// A text.
     pub(crate) fn text(text: impl Into<String>) -> Self {
         Value::Text(text.into()).into()
     }
@@ -91,13 +84,11 @@ impl Cell {
         Self::figure(estimate.and_then(figures::half_width))
     }
 
-    /// An interval of a ratio.
     pub(crate) fn interval(interval: Option<Range>) -> Self {
         let span = |it: Range| Value::Span(figures::ratio(it.low), figures::ratio(it.high), " .. ");
         interval.map_or(Value::Absent, span).into()
     }
 
-    /// A word.
     pub(crate) fn word(word: Word) -> Self {
         Value::Word(word).into()
     }

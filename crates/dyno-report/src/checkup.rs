@@ -99,7 +99,7 @@ impl Checkup {
 }
 
 /// The text with blanks up to a width in columns of the terminal.
-fn filled(text: &str, width: usize) -> String {
+pub(crate) fn filled(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))
 }
 

@@ -1,6 +1,6 @@
 //! The figures as CSV (RFC 4180) in long format: one figure per line, first of every trial, then of every treatment, then of every
 //! step of a table that grows (scope `step`; behind its name and `@` the metric has the number of rows at the step's end), and of every stage of
-//! a load (scope `stage`; behind `@` stands the name of the stage).
+//! a load (scope `stage`; behind `@` stands the name of the stage), and of the transactions of each name (scope `transaction`, where a workload has several).
 //!
 //! Column names, scopes and metrics are part of the format and the same in every language. Columns: `scope` (`trial` or
 //! `treatment`), `system`, one column per factor, `clients`, `block` and `trial` (empty for treatments), `state`,
@@ -8,14 +8,13 @@
 //! only a lower bound has no `value` and no `high`: the bound is in `low`.
 
 use crate::measures::{
-    FAULT, FOUND, Figure, LATENCY, Measure, RESOURCES, STAGE, STEP, TREATMENT_BOOKS, TREATMENT_LOST,
+    FAULT, FOUND, Figure, LATENCY, Measure, NAMED, RESOURCES, STAGE, STEP, TREATMENT_BOOKS, TREATMENT_LOST,
     TREATMENT_RATES, TRIAL,
 };
 use crate::messages::Lang;
 use dyno_analysis::model::{KindCount, Range, ReportModel, TreatmentRow, TrialRow, Unit};
 use serde::Serialize;
 
-/// Renders all figures.
 pub(crate) fn render(model: &ReportModel, _lang: Lang) -> String {
     let mut sheet = Sheet::default();
     let factors = model.factors.iter().map(String::as_str);
@@ -31,6 +30,10 @@ pub(crate) fn render(model: &ReportModel, _lang: Lang) -> String {
     for stage in &model.stages {
         let owner = Owner::of(&model.treatments[stage.treatment], "stage", String::new());
         sheet.figures_at(model, &owner, STAGE, stage, &stage.name);
+    }
+    for named in &model.transactions {
+        let owner = Owner::of(&model.treatments[named.treatment], "transaction", String::new());
+        sheet.figures_at(model, &owner, NAMED, named, &named.name);
     }
     sheet.text()
 }

@@ -32,7 +32,6 @@ pub(crate) fn run(model: &ReportModel, lang: Lang) -> Vec<Fact> {
     ]
 }
 
-/// The machine.
 pub(crate) fn machine(model: &ReportModel, lang: Lang) -> Vec<Fact> {
     let environment = &model.provenance.environment;
     let processors = page::PAGE_PROCESSORS_OF.fill(

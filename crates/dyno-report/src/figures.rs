@@ -4,7 +4,7 @@ pub(crate) use dyno_analysis::figures::{count, digits, megabytes, rate};
 
 use dyno_analysis::figures::{decimals, group};
 use dyno_analysis::model::{Estimate, RatioBound, Unit};
-use dyno_model::limit::LimitMeasure;
+use dyno_model::limit::{LimitMeasure, LimitPart};
 use dyno_model::plan::Metric;
 
 /// A whole number that may be negative, thousands grouped.
@@ -136,10 +136,10 @@ pub(crate) fn limit_on(measure: LimitMeasure, value: f64) -> String {
     }
 }
 
-/// The same of a stage of the load: `p99 < 20 ms (spike)`.
-pub(crate) fn limit_in(stage: Option<&str>, measure: LimitMeasure, value: f64) -> String {
+/// The same of a part of a trial: `p99 < 20 ms (spike)`.
+pub(crate) fn limit_in(part: Option<&LimitPart>, measure: LimitMeasure, value: f64) -> String {
     let limit = limit_on(measure, value);
-    stage.map_or(limit.clone(), |stage| format!("{limit} ({stage})"))
+    part.map_or(limit.clone(), |part| format!("{limit} ({})", part.name()))
 }
 
 /// A figure of what a limit is about, with its unit.
@@ -227,7 +227,10 @@ mod tests {
         for (measure, value, text) in rows {
             assert_eq!(limit_on(measure, value), text);
             assert_eq!(limit_in(None, measure, value), text);
-            assert_eq!(limit_in(Some("spike"), measure, value), format!("{text} (spike)"));
+            assert_eq!(
+                limit_in(Some(&LimitPart::Stage("spike".to_owned())), measure, value),
+                format!("{text} (spike)")
+            );
         }
     }
 

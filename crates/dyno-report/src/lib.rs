@@ -3,8 +3,9 @@
 //!
 //! # Layout (read in this order)
 //! * `messages`: all prose, a file for each language; `figures`, `words`: how values and states look;
-//! * `measures`: the one table of measures; `cell`, `table`: typed cells and what they stand in; `tables`, `notes`, `facts`: what a report shows;
+//! * `measures`: the one table of measures; `cell`, `table`: typed cells and what they stand in; `tables`, `notes`, `facts`, `topology`: what a report shows;
 //! * `test_report`: what the form of agencies holds;
+//! * `checkup`, `preflight`, `plan`, `progress`: what commands say beside reports;
 //! * `breaks`: where lines may be broken; `text`, `markdown`, `csv`, `json`, `html`: the forms; `grid`: a table in the page; `chart`: SVG;
 //! * [`compare`]: the same for a comparison.
 //!
@@ -28,10 +29,14 @@ mod markdown;
 mod measures;
 mod messages;
 mod notes;
+mod plan;
+mod preflight;
+mod progress;
 mod table;
 mod tables;
 mod test_report;
 mod text;
+mod topology;
 mod words;
 
 #[cfg(test)]
@@ -40,9 +45,11 @@ mod tests;
 pub use checkup::{Check, Checkup, check, looking};
 pub use format::Format;
 pub use messages::{EN, LANGUAGES, Lang};
+pub use plan::{pilot, plan};
+pub use preflight::{PreflightWords, preflight, preflight_list};
+pub use progress::{Label, Note, Position, event, label, note};
 
 use dyno_analysis::model::ReportModel;
-use dyno_model::finding::Finding;
 use dyno_model::plan::Metric;
 use dyno_store::StoreError;
 use std::path::{Path, PathBuf};
@@ -51,12 +58,6 @@ use std::path::{Path, PathBuf};
 #[must_use]
 pub fn metric_name(metric: Metric, lang: Lang) -> &'static str {
     messages::names::metric(metric, lang)
-}
-
-/// A finding as a whole sentence, as reports say it.
-#[must_use]
-pub fn finding_sentence(finding: &Finding, lang: Lang) -> String {
-    messages::finding::sentence(finding, lang)
 }
 
 /// Renders a report.

@@ -2,8 +2,8 @@
 
 use super::facts::Fact;
 use super::table::{Table, escaped};
-use super::test_report::{Node, Part, cover, sections};
-use super::{notes, tables};
+use super::test_report::{Part, cover, sections};
+use super::{notes, tables, topology};
 use crate::messages::{Lang, Message, conclusion, growth as growth_texts, headings, notes as texts};
 use dyno_analysis::model::ReportModel;
 use dyno_model::printable::lines;
@@ -15,6 +15,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
         page.paragraph(&escaped(&model.description));
     }
     page.paragraph(&escaped(&notes::origin(model, &model.provenance.started_at, lang).join(lang.space)));
+    page.paragraph(&escaped(texts::NOTE_WORDS.text(lang)));
     page.list(headings::CONCLUSIONS, &conclusion::sentences(model, lang));
     page.section(
         headings::RESULTS,
@@ -27,6 +28,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     page.section(growth_texts::GROWTH, &tables::steps(model, lang), &[growth_texts::GROWTH_NOTE]);
     page.section(headings::SEARCHES, &tables::searches(model), &[texts::NOTE_SEARCH]);
     page.section(headings::STAGES, &tables::stages(model), &[texts::NOTE_STAGES]);
+    page.section(headings::TRANSACTIONS, &tables::transactions(model), &[texts::NOTE_TRANSACTIONS]);
     let limits = tables::limits(model);
     page.section(headings::LIMITS, &limits, &[]);
     if !limits.is_empty() {
@@ -52,7 +54,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
         let family = growth.comparisons.len().to_string();
         page.paragraph(&escaped(&growth_texts::GROWTH_COMPARISONS_NOTE.fill(lang, &[("family", &family)])));
     }
-    page.section(headings::FAULTS, &tables::faults(model), &[texts::NOTE_FAULTS]);
+    page.section(headings::FAULTS, &tables::faults(model, lang), &[texts::NOTE_FAULTS]);
     page.audits(model);
     page.doubts(model);
     page.section(headings::FAILURES, &tables::failures(model, lang), &[texts::NOTE_FAILURES]);
@@ -69,6 +71,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
         page.paragraph(&escaped(&source));
     }
     page.list(headings::PROVENANCE, &notes::workloads(model, lang));
+    page.list(headings::TOPOLOGY, &topology::lines(model, lang));
     page.section(headings::SYSTEMS, &tables::systems(model), &[]);
     if !model.provenance.spec.is_empty() {
         page.heading(headings::SPEC);
@@ -85,7 +88,7 @@ pub(crate) fn test_report(model: &ReportModel, lang: Lang) -> String {
     for (at, section) in sections(model, lang).into_iter().enumerate() {
         page.text.push_str(&format!("\n## {}. {}\n", at + 1, escaped(section.title.text(lang))));
         for part in section.parts {
-            page.part(&part);
+            page.part(&part, model);
         }
     }
     page.text
@@ -147,7 +150,7 @@ impl Page {
     }
 
     /// A part of a test report; charts are the page's.
-    fn part(&mut self, part: &Part) {
+    fn part(&mut self, part: &Part, model: &ReportModel) {
         match part {
             Part::Text(text) => self.paragraph(&escaped(text)),
             Part::List(items) => self.items(items),
@@ -155,10 +158,7 @@ impl Page {
             Part::Heading(title) => self.text.push_str(&format!("\n### {}\n", escaped(title))),
             Part::Table(table) => self.table(table),
             Part::Charts => {}
-            Part::Topology(nodes) => {
-                let node = |node: &Node| format!("{}: {}", node.role.text(self.lang), node.name);
-                self.items(&nodes.iter().map(node).collect::<Vec<_>>());
-            }
+            Part::Topology => self.items(&topology::lines(model, self.lang)),
         }
     }
 

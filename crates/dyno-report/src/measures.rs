@@ -5,8 +5,8 @@ use crate::cell::Cell;
 use crate::figures;
 use crate::messages::{Message, growth, headings};
 use dyno_analysis::model::{
-    Estimate, FaultRow, GeneratorRow, GrowthStep, LedgerAudit, MergedLatency, ResourceRow, SearchRow,
-    StageRow, TreatmentRow, TrialFigures, Unit, UpdateAudit,
+    Estimate, FaultRow, GeneratorRow, GrowthStep, LedgerAudit, MergedLatency, NamedRow, ResourceRow,
+    SearchRow, StageRow, TreatmentRow, TrialFigures, Unit, UpdateAudit,
 };
 use dyno_model::plan::{LoadBy, Metric};
 
@@ -47,7 +47,6 @@ impl From<Estimate> for Figure {
 pub(crate) struct Measure<R> {
     /// Its name in CSV, the same in every language; empty when CSV does not have it.
     pub(crate) id: &'static str,
-    /// Its unit.
     pub(crate) unit: Unit,
     /// Title of its column; absent when no table has it.
     pub(crate) heading: Option<&'static Message>,
@@ -169,6 +168,21 @@ pub(crate) const STAGE: &[Measure<StageRow>] = &[
     Measure::alarm("not-committed", Count, Some(&headings::NOT_COMMITTED), |it| {
         figure((it.by == LoadBy::Rate).then_some(it.not_committed))
     }),
+];
+
+/// What the transactions of one name brought.
+pub(crate) const NAMED: &[Measure<NamedRow>] = &[
+    Measure::new("throughput", TransactionsPerSecond, Some(&headings::THROUGHPUT), |it| {
+        figure(it.throughput)
+    }),
+    Measure::new("mean", Milliseconds, Some(&headings::MEAN_MS), |it| figure(it.mean)),
+    Measure::new("p50", Milliseconds, None, |it| figure(it.p50)),
+    Measure::new("p95", Milliseconds, Some(&headings::P95_MS), |it| figure(it.p95)),
+    Measure::new("p99", Milliseconds, Some(&headings::P99_MS), |it| figure(it.p99)),
+    Measure::new("committed", Count, Some(&headings::COMMITTED), |it| figure(Some(it.committed))),
+    Measure::alarm("failed", Count, Some(&headings::FAILED), |it| figure(Some(it.failed))),
+    Measure::new("unfinished", Count, None, |it| figure(Some(it.unfinished))),
+    Measure::new("retries", Count, Some(&headings::RETRIES), |it| figure(Some(it.retries))),
 ];
 
 /// What became of a treatment's transactions.

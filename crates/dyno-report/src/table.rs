@@ -18,12 +18,9 @@ pub(crate) enum Align {
     Right,
 }
 
-/// A column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Column {
-    /// Its title.
     pub(crate) heading: &'static Message,
-    /// Its side.
     pub(crate) align: Align,
     /// Which forms have it.
     pub(crate) form: Form,
@@ -32,7 +29,6 @@ pub(crate) struct Column {
 /// Which forms of a report have a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// All.
     All,
     /// Text and Markdown; the page has it beside another figure.
     Text,
@@ -65,7 +61,6 @@ impl Column {
 /// A table of typed cells, which every form lays out in its way.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Table {
-    /// Its columns.
     pub(crate) columns: Vec<Column>,
     /// Its rows, by what stands over them.
     pub(crate) groups: Vec<Group>,
@@ -143,12 +138,10 @@ impl Table {
         self
     }
 
-    /// True without rows.
     pub(crate) fn is_empty(&self) -> bool {
         self.rows() == 0
     }
 
-    /// Number of rows.
     pub(crate) fn rows(&self) -> usize {
         self.groups.iter().map(|group| group.rows.len()).sum()
     }

@@ -3,8 +3,8 @@
 use crate::cell::{Cell, Value};
 use crate::figures;
 use crate::measures::{
-    FAULT, GENERATOR, LATENCY, LEDGER, Measure, RESOURCES, STAGE, STEP, TREATMENT_BOOKS, TREATMENT_LOST,
-    TREATMENT_RATES, TRIAL, UPDATES,
+    FAULT, GENERATOR, LATENCY, LEDGER, Measure, NAMED, RESOURCES, STAGE, STEP, TREATMENT_BOOKS,
+    TREATMENT_LOST, TREATMENT_RATES, TRIAL, UPDATES,
 };
 use crate::messages::{Lang, finding, growth, headings, names, page, question, said};
 use crate::table::{Column, Table};
@@ -133,6 +133,19 @@ fn of_treatment(model: &ReportModel, treatment: usize) -> impl Iterator<Item = &
     model.stages.iter().filter(move |row| row.treatment == treatment)
 }
 
+/// What the transactions of each name brought.
+pub(crate) fn transactions(model: &ReportModel) -> Table {
+    let of = |(index, _)| model.transactions.iter().filter(move |row| row.treatment == index);
+    let rows = by_line(model).into_iter().flat_map(of);
+    let columns = [Column::left(&headings::TRANSACTION)].into_iter().chain(columns(NAMED));
+    of_treatments(model, columns, rows.map(|row| (row.treatment, row)), |row| {
+        let valid = Some(model.treatments[row.treatment].trials_valid);
+        let shown = NAMED.iter().filter(|measure| measure.heading.is_some());
+        let cells = shown.map(|measure| measure.estimate_cell(row, valid));
+        [Cell::text(&row.name)].into_iter().chain(cells).collect()
+    })
+}
+
 /// Every limit at every treatment that has to keep it.
 pub(crate) fn limits(model: &ReportModel) -> Table {
     let columns = [
@@ -148,7 +161,7 @@ pub(crate) fn limits(model: &ReportModel) -> Table {
         let figure = |value: f64| figures::of_limit(row.measure, value);
         let shown = row.figure.map(|value| figures::bounded(figure(value), row.is_bound));
         vec![
-            Cell::text(figures::limit_in(row.stage.as_deref(), row.measure, row.value)),
+            Cell::text(figures::limit_in(row.part.as_ref(), row.measure, row.value)),
             Cell::text(row.repeats.to_string()),
             Cell::figure(shown).alarming(row.verdict == LimitVerdict::Broken),
             row.interval
@@ -199,13 +212,13 @@ pub(crate) fn ledgers(model: &ReportModel) -> Table {
 }
 
 /// What faults did that were made on purpose.
-pub(crate) fn faults(model: &ReportModel) -> Table {
+pub(crate) fn faults(model: &ReportModel, lang: Lang) -> Table {
     let rows = by_line(model).into_iter().filter_map(|(index, _)| {
         model.faults.iter().find(|row| row.treatment == index).map(|row| (index, row))
     });
     let before = [Column::left(&headings::FAULT), Column::right(&headings::TRIALS_VALID)];
     of_treatments(model, before.into_iter().chain(columns(FAULT)), rows, |row| {
-        let before = [Cell::text(names::faults(row)), Cell::count(row.trials.len() as u64)];
+        let before = [Cell::text(names::faults(row, lang)), Cell::count(row.trials.len() as u64)];
         before.into_iter().chain(cells(FAULT, Some(row))).collect()
     })
 }
@@ -299,7 +312,7 @@ pub(crate) fn questions(model: &ReportModel, lang: Lang) -> Table {
     for it in sorted {
         table.group(&[&it.subject, &it.baseline]);
         let depends = it.interactions.iter().filter(|it| it.depends);
-        let depends: Vec<_> = depends.map(|it| question::depends_on(model, it.with, lang)).collect();
+        let depends: Vec<_> = depends.map(|it| question::depends_on(&model.factors, it.with, lang)).collect();
         let of = it.comparisons.len();
         let cells = if it.cells as usize == of { of.to_string() } else { format!("{}/{of}", it.cells) };
         let [cells, ratio, interval, p, verdict] = compared_cells(cells, &it.effect);

@@ -5,9 +5,8 @@ use crate::facts::{self, Fact};
 use crate::messages::{Lang, Message, conclusion, headings, names, notes as texts, page};
 use crate::table::{Column, Table};
 use crate::{cell::Cell, notes, tables};
-use dyno_analysis::model::{ReportModel, SystemRow};
+use dyno_analysis::model::ReportModel;
 use dyno_model::front::FrontMatter;
-use dyno_model::plan::ApplicationKind;
 
 /// Answers that the summary gives; all of them are among the conclusions.
 const SUMMARY_MAX: usize = 3;
@@ -26,21 +25,12 @@ pub(crate) enum Part {
     List(Vec<String>),
     /// Names with values.
     Facts(Vec<Fact>),
-    /// A heading of its own.
     Heading(String),
-    /// A table.
     Table(Table),
     /// The charts of the report, where the form has charts.
     Charts,
     /// Who talks to whom.
-    Topology(Vec<Node>),
-}
-
-/// A place in the topology; each talks to the next, those of one rank stand beside each other.
-pub(crate) struct Node {
-    pub(crate) rank: usize,
-    pub(crate) name: String,
-    pub(crate) role: &'static Message,
+    Topology,
 }
 
 /// The lines of the cover below the title.
@@ -100,7 +90,8 @@ fn summary(model: &ReportModel, lang: Lang) -> Vec<Part> {
     for (title, table, note) in [
         (&headings::SEARCHES, tables::searches(model), &texts::NOTE_SEARCH),
         (&headings::STAGES, tables::stages(model), &texts::NOTE_STAGES),
-        (&headings::FAULTS, tables::faults(model), &texts::NOTE_FAULTS),
+        (&headings::TRANSACTIONS, tables::transactions(model), &texts::NOTE_TRANSACTIONS),
+        (&headings::FAULTS, tables::faults(model, lang), &texts::NOTE_FAULTS),
         (&headings::LEDGER, tables::ledgers(model), &texts::NOTE_LEDGER),
     ] {
         if !table.is_empty() {
@@ -129,7 +120,7 @@ fn environment(model: &ReportModel, lang: Lang) -> Vec<Part> {
     let mut parts = vec![
         Part::Facts(facts::machine(model, lang)),
         heading(&headings::TOPOLOGY, lang),
-        Part::Topology(topology(model)),
+        Part::Topology,
         heading(&headings::SYSTEMS, lang),
         Part::Table(roles(model, lang)),
     ];
@@ -141,34 +132,6 @@ fn environment(model: &ReportModel, lang: Lang) -> Vec<Part> {
 
 fn heading(message: &Message, lang: Lang) -> Part {
     Part::Heading(message.text(lang).to_owned())
-}
-
-/// The generator, what stands on its ways, and the systems, which are measured one after the other; of a cluster its nodes.
-fn topology(model: &ReportModel) -> Vec<Node> {
-    let provenance = &model.provenance;
-    let node = |rank, name: String, role| Node { rank, name, role };
-    let generator = node(0, format!("dyno {}", provenance.dyno_version), &headings::LOAD_GENERATOR);
-    let proxies = provenance.environment.proxies.iter();
-    let ways = proxies.map(|(name, version)| {
-        let is_application = ApplicationKind::named(name).is_some();
-        let role = if is_application { &headings::APPLICATION_SERVER } else { &headings::PROXY };
-        node(1, format!("{name} {version}"), role)
-    });
-    let servers = provenance.systems.iter().flat_map(|it| match it.nodes {
-        0 => vec![node(2, named(it), &headings::UNDER_TEST)],
-        nodes => (1..=nodes)
-            .map(|number| node(2, format!("{} {number}", named(it)), &headings::UNDER_TEST))
-            .collect(),
-    });
-    let inner = provenance.systems.iter().flat_map(|it| {
-        (1..=it.data_nodes).map(|number| node(3, format!("{} {number}", it.name), &headings::DATA_NODE))
-    });
-    [generator].into_iter().chain(ways).chain(servers).chain(inner).collect()
-}
-
-fn named(system: &SystemRow) -> String {
-    let version = [system.kind.as_str(), system.version.as_str()].join(" ");
-    format!("{} ({})", system.name, version.trim())
 }
 
 fn roles(model: &ReportModel, lang: Lang) -> Table {

@@ -1,7 +1,7 @@
 //! The report for a terminal: what `dyno run` prints at its end. Conclusions come last, where the eye is.
 
 use super::table::wrapped;
-use super::{notes, tables};
+use super::{notes, tables, topology};
 use crate::messages::{Lang, Message, conclusion, growth as growth_texts, headings, notes as texts};
 use dyno_analysis::model::ReportModel;
 
@@ -12,13 +12,16 @@ const DOUBTS_MAX: usize = 8;
 /// Unreadable places that a short report lists.
 const UNREADABLE_MAX: usize = 3;
 
-/// Renders the short report.
 pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     let mut text = wrapped(&model.title, "", WIDTH);
     for sentence in notes::origin(model, &model.provenance.started_at, lang) {
         text.push_str(&wrapped(&sentence, "", WIDTH));
     }
     text.push_str(&wrapped(&notes::systems(model, lang), "", WIDTH));
+    // A generator before a server needs no picture.
+    for line in topology::more_than_a_server(model, lang) {
+        text.push_str(&wrapped(&line, "", WIDTH));
+    }
     if model.completeness.measured > 0 {
         heading(&mut text, headings::RESULTS, lang);
         text.push_str(&tables::results(model).to_text(lang));
@@ -31,38 +34,20 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
         heading(&mut text, growth_texts::GROWTH, lang);
         text.push_str(&tables::steps(model, lang).to_text(lang));
     }
-    for (title, table) in
-        [(headings::FAULTS, tables::faults(model)), (headings::LEDGER, tables::ledgers(model))]
-    {
+    for (title, table) in [
+        (headings::FAULTS, tables::faults(model, lang)),
+        (headings::LEDGER, tables::ledgers(model)),
+        (headings::SEARCHES, tables::searches(model)),
+        (headings::STAGES, tables::stages(model)),
+        (headings::TRANSACTIONS, tables::transactions(model)),
+        (headings::LIMITS, tables::limits(model)),
+        (headings::QUESTIONS, tables::questions(model, lang)),
+        (headings::SCATTER, tables::scatter(model, lang)),
+    ] {
         if !table.is_empty() {
             heading(&mut text, title, lang);
             text.push_str(&table.to_text(lang));
         }
-    }
-    let searches = tables::searches(model);
-    if !searches.is_empty() {
-        heading(&mut text, headings::SEARCHES, lang);
-        text.push_str(&searches.to_text(lang));
-    }
-    let stages = tables::stages(model);
-    if !stages.is_empty() {
-        heading(&mut text, headings::STAGES, lang);
-        text.push_str(&stages.to_text(lang));
-    }
-    let limits = tables::limits(model);
-    if !limits.is_empty() {
-        heading(&mut text, headings::LIMITS, lang);
-        text.push_str(&limits.to_text(lang));
-    }
-    let questions = tables::questions(model, lang);
-    if !questions.is_empty() {
-        heading(&mut text, headings::QUESTIONS, lang);
-        text.push_str(&questions.to_text(lang));
-    }
-    let scatter = tables::scatter(model, lang);
-    if !scatter.is_empty() {
-        heading(&mut text, headings::SCATTER, lang);
-        text.push_str(&scatter.to_text(lang));
     }
     let missing = notes::incompleteness(model, UNREADABLE_MAX, lang);
     if !model.findings.is_empty() || !missing.is_empty() {

@@ -8,7 +8,6 @@ use dyno_model::finding::Severity;
 /// A word that stands for a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Word {
-    /// The word.
     pub(crate) message: &'static Message,
     /// Class of its chip: told apart by sign and shape as well as by colour.
     pub(crate) class: &'static str,

@@ -23,6 +23,9 @@ const WARM_UP: &str = "warm-up";
 /// Tag of the ages of arrivals without a commit, those of the whole window in one line.
 const CENSORED: &str = "censored";
 
+/// What the tag of the transactions of one name begins with.
+const TRANSACTION: &str = "transaction:";
+
 /// Encodes intervals as log lines.
 pub(crate) struct LogEncoder {
     builder: IntervalLogWriterBuilder,
@@ -61,6 +64,9 @@ impl LogEncoder {
         };
         write(&interval.transaction, if interval.is_warmup { Tag::new(WARM_UP) } else { None })?;
         if !interval.is_warmup {
+            for (name, histogram) in named(interval).filter(|(_, histogram)| !histogram.is_empty()) {
+                write(histogram, Tag::new(&format!("{TRANSACTION}{}", tag_name(name))))?;
+            }
             for (name, histogram) in interval.statements.iter().filter(|(_, histogram)| !histogram.is_empty())
             {
                 write(histogram, Tag::new(&tag_name(name)))?;
@@ -73,7 +79,12 @@ impl LogEncoder {
     }
 }
 
-/// A statement's name as a tag: the format forbids commas, blanks and line ends.
+/// Times by the name of the transaction. Where there is one name, they are those of all.
+fn named(interval: &Interval) -> impl Iterator<Item = &(String, Histogram<u64>)> {
+    interval.transactions.iter().filter(|_| interval.transactions.len() > 1)
+}
+
+/// A name as a tag: the format forbids commas, blanks and line ends.
 fn tag_name(name: &str) -> String {
     let name: String = name.chars().map(|c| if c == ',' || c.is_whitespace() { '_' } else { c }).collect();
     if name.is_empty() { "_".to_owned() } else { name }
@@ -87,6 +98,36 @@ pub(crate) struct TrialHistograms {
     pub(crate) censored: Histogram<u64>,
     /// Statements by tag.
     statements: BTreeMap<String, Histogram<u64>>,
+    /// Its transactions by interval.
+    pub(crate) course: Vec<CountedInterval>,
+}
+
+/// How many transactions of an interval of the measured window took how long.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CountedInterval {
+    /// Start in seconds since the first client began.
+    pub start_s: f64,
+    /// Length in seconds.
+    pub length_s: f64,
+    /// Bands of times that occur ([`latency::band`]), rising, with the number of transactions.
+    pub counts: Vec<(u16, u64)>,
+}
+
+/// The transactions of an interval by bands.
+fn counted(interval: &IntervalLogHistogram<'_>, histogram: &Histogram<u64>) -> CountedInterval {
+    let mut counts: Vec<(u16, u64)> = Vec::new();
+    for value in histogram.iter_recorded() {
+        let (band, number) = (latency::band(value.value_iterated_to()), value.count_since_last_iteration());
+        match counts.last_mut() {
+            Some((last, sum)) if *last == band => *sum += number,
+            _ => counts.push((band, number)),
+        }
+    }
+    CountedInterval {
+        start_s: interval.start_timestamp().as_secs_f64(),
+        length_s: interval.duration().as_secs_f64(),
+        counts,
+    }
 }
 
 impl TrialHistograms {
@@ -102,6 +143,7 @@ pub(crate) fn parse(log: &[u8]) -> (TrialHistograms, Problems) {
         transaction: latency::histogram(),
         censored: latency::histogram(),
         statements: BTreeMap::new(),
+        course: Vec::new(),
     };
     let mut problems = Vec::new();
     let mut deserializer = Deserializer::new();
@@ -128,8 +170,13 @@ fn add_line(histograms: &mut TrialHistograms, line: &[u8], decoder: &mut Deseria
         return Ok(());
     }
     let histogram = decoded(&interval, decoder)?;
+    if tag.is_none() {
+        histograms.course.push(counted(&interval, &histogram));
+    }
     let sum = match tag {
         None => &mut histograms.transaction,
+        // Their figures are in the record; a statement's name may be the same.
+        Some(tag) if tag.starts_with(TRANSACTION) => return Ok(()),
         Some(CENSORED) => &mut histograms.censored,
         Some(tag) => histograms.statements.entry(tag.to_owned()).or_insert_with(latency::histogram),
     };
@@ -241,6 +288,26 @@ mod tests {
         assert_eq!(problems, []);
         assert_eq!((histograms.transaction.len(), histograms.censored.len()), (2, 3));
         assert_eq!(histograms.censored.max(), 600);
+    }
+
+    #[test]
+    fn transactions_of_several_names_have_tags_of_their_own() {
+        let mut two = interval(1, &[7, 9], &[("pay", &[9])]);
+        let of = |values: &[u64]| interval(1, values, &[]).transaction;
+        two.transactions = vec![("read all".to_owned(), of(&[7])), ("pay".to_owned(), of(&[9]))];
+        let mut one = interval(2, &[7], &[]);
+        one.transactions = vec![("alone".to_owned(), of(&[7]))];
+        let log = log(&[two, one]);
+        let text = String::from_utf8(log.clone()).expect("text");
+        for (tag, times) in
+            [("transaction:read_all", 1), ("transaction:pay", 1), ("pay", 1), ("transaction:alone", 0)]
+        {
+            assert_eq!(text.matches(&format!("Tag={tag},")).count(), times, "{tag}: {text}");
+        }
+        let (histograms, problems) = parse(&log);
+        assert_eq!(problems, []);
+        let pay = histograms.statement("pay").expect("there");
+        assert_eq!((histograms.transaction.len(), pay.len()), (3, 1), "each once");
     }
 
     #[test]

@@ -58,7 +58,7 @@ pub use clock::{seconds_between, utc, utc_now};
 pub use collection::results_below;
 pub use disk::{SET_ASIDE_FOLDER, replace};
 pub use error::StoreError;
-pub use hlog::{LoggedInterval, logged_intervals};
+pub use hlog::{CountedInterval, LoggedInterval, logged_intervals};
 pub use layout::{
     ENVIRONMENT_FILE, EVENTS_FILE, FORMAT_FILE, LATENCY_FILE, MONITOR_FILE, PLAN_FILE, SERVER_LOGS_FOLDER,
     SESSIONS_FILE, SPEC_FILE, SUMMARY_FILE, TIMELINE_FILE, TRIALS_FOLDER,

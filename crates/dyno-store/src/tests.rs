@@ -222,19 +222,6 @@ fn figures_that_are_no_numbers_do_not_cost_the_trial() {
 }
 
 #[test]
-fn server_logs_of_similar_names_do_not_share_a_file() {
-    let scratch = tempfile::tempdir().expect("scratch");
-    let mut plan = Shape::rush().plan();
-    for (system, name) in plan.systems.iter_mut().zip(["a b", "a-b", "../c"]) {
-        system.name = name.to_owned();
-    }
-    let writer = RunWriter::create_at(scratch.path(), &plan, "", &Environment::default()).expect("created");
-    let logs: Vec<_> = ["a b", "a-b", "../c"].iter().map(|name| writer.server_log(name)).collect();
-    let folder = scratch.path().join(SERVER_LOGS_FOLDER);
-    assert_eq!(logs, [folder.join("a-b.log"), folder.join("a-b-2.log"), folder.join("-c.log")]);
-}
-
-#[test]
 fn an_event_log_cut_anywhere_is_readable_and_says_what_is_missing() {
     let (_scratch, folder) = written(&tiny());
     // The trials' own files are not what this is about, and reading them takes long.

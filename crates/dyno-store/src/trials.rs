@@ -1,6 +1,6 @@
 //! The files of a run's trials: response times, course, and what the monitor saw.
 
-use crate::hlog::{self, TrialHistograms};
+use crate::hlog::{self, CountedInterval, TrialHistograms};
 use crate::layout::{LATENCY_FILE, MONITOR_FILE, SESSIONS_FILE, TIMELINE_FILE, TRIALS_FOLDER, path_name};
 use crate::monitor;
 use crate::run::{Run, TrialOutcome};
@@ -32,6 +32,8 @@ pub struct TrialData {
     pub transaction: Histogram<u64>,
     /// Open loop: ages of its arrivals without a commit, from the interval log.
     pub censored: Histogram<u64>,
+    /// Its transactions by interval, from the interval log.
+    pub course: Vec<CountedInterval>,
     /// Its course.
     pub timeline: Vec<TimelineLine>,
     /// What the monitor saw, in order of time; totals as their growth since the first look. Empty without a monitor.
@@ -57,8 +59,9 @@ impl Run {
             }
             let samples = self.read_lines(id, MONITOR_FILE, false, monitor::parse);
             let sessions = self.read_lines(id, SESSIONS_FILE, false, monitor::parse_sessions);
-            let (transaction, censored) = (histograms.transaction, histograms.censored);
-            trials.insert(id.clone(), TrialData { transaction, censored, timeline, samples, sessions });
+            let TrialHistograms { transaction, censored, course, .. } = histograms;
+            let files = TrialData { transaction, censored, course, timeline, samples, sessions };
+            trials.insert(id.clone(), files);
         }
         self.outcomes = outcomes;
         RunData { run: self, trials, statements }

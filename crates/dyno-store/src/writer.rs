@@ -161,24 +161,6 @@ impl RunWriter {
         &self.folder
     }
 
-    /// Where the log of a system's server belongs. Unique per system of the plan.
-    #[must_use]
-    pub fn server_log(&self, system: &str) -> PathBuf {
-        let name = path_name(system);
-        let index = self.plan.systems.iter().position(|candidate| candidate.name == system);
-        let clashes = self
-            .plan
-            .systems
-            .iter()
-            .take(index.unwrap_or_default())
-            .any(|earlier| path_name(&earlier.name) == name);
-        let file = match index {
-            Some(index) if clashes => format!("{name}-{}.log", index + 1),
-            _ => format!("{name}.log"),
-        };
-        self.folder.join(SERVER_LOGS_FOLDER).join(file)
-    }
-
     /// What could not be written, if anything. Nothing was written after it.
     #[must_use]
     pub fn failure(&self) -> Option<&StoreError> {

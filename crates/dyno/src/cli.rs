@@ -47,6 +47,21 @@ pub(crate) struct Cli {
     pub(crate) command: Option<Command>,
 }
 
+impl Cli {
+    /// The language that was asked for.
+    pub(crate) fn lang(&self) -> Lang {
+        match &self.command {
+            Some(Command::Run(arguments)) => arguments.lang,
+            Some(Command::Plan(arguments)) => arguments.lang,
+            Some(Command::Report(arguments)) => arguments.lang,
+            Some(Command::Compare(arguments)) => arguments.lang,
+            Some(Command::Import(arguments)) => arguments.lang,
+            Some(Command::Doctor(arguments)) => arguments.lang,
+            _ => EN,
+        }
+    }
+}
+
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -199,7 +214,7 @@ pub(crate) struct RunArguments {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Language of the report
+    /// Language of progress, report and findings
     #[arg(long, value_parser = languages(), default_value = EN.code)]
     pub(crate) lang: Lang,
 
@@ -247,6 +262,10 @@ pub(crate) struct PlanArguments {
     /// Write plan, time and what preflight found as JSON
     #[arg(long)]
     pub(crate) json: bool,
+
+    /// Language of the words
+    #[arg(long, value_parser = languages(), default_value = EN.code)]
+    pub(crate) lang: Lang,
 
     /// Judge the plan as if `dyno run` were given the same option
     #[arg(long, value_name = "DATABASE")]

@@ -3,6 +3,7 @@
 use dyno_model::exit_code;
 use dyno_model::printable::lines;
 use dyno_model::spec::Diagnostics;
+use dyno_report::{Label, Lang};
 use std::error::Error;
 
 /// Why dyno could not do what it was asked.
@@ -56,8 +57,8 @@ impl Failure {
         }
     }
 
-    /// The text for the terminal.
-    pub(crate) fn render(&self, is_coloured: bool) -> String {
+    /// The text for the terminal, with its labels in a language.
+    pub(crate) fn render(&self, is_coloured: bool, lang: Lang) -> String {
         let paint = |word: &str, colour: &str| {
             if is_coloured { format!("\x1b[1;{colour}m{word}\x1b[0m") } else { word.to_owned() }
         };
@@ -69,12 +70,21 @@ impl Failure {
                 format!("{text}\n\n{} {errors} in the spec; nothing was run", paint("error:", "31"))
             }
             What::Message { text, causes, help } => {
-                let mut message = format!("{} {}", paint("error:", "31"), lines(text));
+                let mut message =
+                    format!("{} {}", paint(dyno_report::label(Label::Error, lang), "31"), lines(text));
                 for cause in causes {
-                    message.push_str(&format!("\n  {} {}", paint("because:", "2"), lines(cause)));
+                    message.push_str(&format!(
+                        "\n  {} {}",
+                        paint(dyno_report::label(Label::Because, lang), "2"),
+                        lines(cause)
+                    ));
                 }
                 if let Some(help) = help {
-                    message.push_str(&format!("\n  {} {}", paint("help:", "36"), lines(help)));
+                    message.push_str(&format!(
+                        "\n  {} {}",
+                        paint(dyno_report::label(Label::Help, lang), "36"),
+                        lines(help)
+                    ));
                 }
                 message
             }
@@ -91,21 +101,22 @@ impl From<Diagnostics> for Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dyno_report::EN;
 
     #[test]
     fn a_failure_shows_its_causes_and_its_remedy() {
         let missing = std::io::Error::new(std::io::ErrorKind::NotFound, "no such file");
         let failure = Failure::new(7, "cannot read results/x").because(&missing).help("name another folder");
         let text = "error: cannot read results/x\n  because: no such file\n  help: name another folder";
-        assert_eq!(failure.render(false), text);
-        assert!(failure.render(true).contains("\x1b[1;31merror:\x1b[0m cannot read"));
+        assert_eq!(failure.render(false, EN), text);
+        assert!(failure.render(true, EN).contains("\x1b[1;31merror:\x1b[0m cannot read"));
     }
 
     #[test]
     fn what_a_server_said_cannot_colour_the_terminal() {
         let said = std::io::Error::other("access denied for \u{1b}[31mroot\u{1b}]0;owned\u{7}");
         let text =
-            Failure::new(4, "cannot start \u{1b}[2JMySQL").because(&said).help("\u{9b}1A").render(false);
+            Failure::new(4, "cannot start \u{1b}[2JMySQL").because(&said).help("\u{9b}1A").render(false, EN);
         assert!(
             text.contains("\\u{1b}[31mroot") && !text.contains(|c: char| c.is_control() && c != '\n'),
             "{text:?}"

@@ -23,7 +23,6 @@ mod import;
 mod interrupt;
 mod one_line;
 mod preflight;
-mod preflight_finding;
 mod printer;
 #[cfg(test)]
 mod reference;
@@ -62,7 +61,10 @@ fn main() -> ExitCode {
     }
     let code = match Cli::try_parse() {
         Ok(Cli { command: Some(Command::Guard) }) => return dyno_host::guard::main(),
-        Ok(cli) => perform(cli, printer),
+        Ok(cli) => {
+            let printer = printer.speaking(cli.lang());
+            return finish(perform(cli, printer), printer);
+        }
         Err(error) => {
             let code = if error.use_stderr() { exit_code::USAGE } else { exit_code::OK };
             printer.usage(&error).map(|()| code)

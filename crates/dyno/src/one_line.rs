@@ -45,24 +45,34 @@ pub(crate) struct OneLine {
 
     /// What figures have to keep to, such as 'p99 < 20ms', 'throughput > 5000/s', 'failed < 0.1 %' or 'lost = 0'; may be given again
     ///
+    /// 'p99 of pay < 20ms' is about the transactions of the script 'pay' alone.
+    ///
     /// The exit code is 8 when a limit is broken, and 9 when one is not decided. With a spec the same as --set limit=[...].
     #[arg(long, value_name = "LIMIT", value_parser = Limit::of)]
     pub(crate) limit: Vec<Limit>,
 }
 
-/// A limit as a line of TOML has it, such as `p99 = "< 20ms"`.
+/// A limit as lines of TOML have it, such as `p99 = "< 20ms"`.
 #[derive(Debug, Clone)]
-pub(crate) struct Limit(String);
+pub(crate) struct Limit(Vec<String>);
 
 impl Limit {
     /// Whether the spec takes its figure is said where the spec is read.
     fn of(text: &str) -> Result<Self, String> {
-        let Some((measure, limit)) = LimitMeasure::leading(text) else {
+        let (name, sign) = text.split_at(text.find(['<', '>', '=']).unwrap_or(text.len()));
+        let (measure, transaction) = match name.split_once(" of ") {
+            Some((measure, transaction)) => (measure, Some(transaction.trim())),
+            None => (name, None),
+        };
+        let line = format!("{measure}{sign}");
+        let Some((measure, limit)) = LimitMeasure::leading(&line) else {
             let names: Vec<&str> = LimitMeasure::ALL.into_iter().map(LimitMeasure::name).collect();
             return Err(format!("a limit begins with one of {}, as in 'p99 < 20ms'", names.join(", ")));
         };
         let number = limit.strip_prefix('=').and_then(|number| number.trim().parse::<i64>().ok());
-        Ok(Self(format!("{measure} = {}", number.map_or_else(|| quoted(limit), |number| number.to_string()))))
+        let value = number.map_or_else(|| quoted(limit), |number| number.to_string());
+        let transaction = transaction.map(|name| format!("transaction = {}", quoted(name)));
+        Ok(Self(transaction.into_iter().chain([format!("{measure} = {value}")]).collect()))
     }
 }
 
@@ -105,7 +115,8 @@ impl OneLine {
             keys.push(format!("load.find={}", searched(find)));
         }
         if !self.limit.is_empty() {
-            let limits: Vec<String> = self.limit.iter().map(|limit| format!("{{ {} }}", limit.0)).collect();
+            let limits: Vec<String> =
+                self.limit.iter().map(|limit| format!("{{ {} }}", limit.0.join(", "))).collect();
             keys.push(format!("limit=[{}]", limits.join(", ")));
         }
         keys
@@ -163,7 +174,7 @@ impl OneLine {
             let _ = writeln!(text, "seed = {seed}");
         }
         for limit in &self.limit {
-            let _ = writeln!(text, "\n[[limit]]\n{}", limit.0);
+            let _ = writeln!(text, "\n[[limit]]\n{}", limit.0.join("\n"));
         }
         Ok((name, text))
     }

@@ -1,7 +1,6 @@
 //! Whether an experiment can be run here, found out before anything is started or written.
 
 use crate::checkup;
-use crate::preflight_finding::{PreflightFinding, Weight};
 use crate::systems::CONNECTIONS_BESIDE;
 use crate::workload::{self, AnyWorkload, with_workload};
 use dyno_drivers::open_files;
@@ -13,10 +12,10 @@ use dyno_host::{HostError, existing, probe, server, way};
 use dyno_model::failure::OperationFailure;
 use dyno_model::observation::Observation;
 use dyno_model::plan::{
-    DataPolicy, ExistingSystem, ManagedServer, Plan, ServerKind, StopRule, Storage, SystemPlan, SystemSource,
+    DataPolicy, ExistingSystem, ManagedServer, Plan, ServerKind, StopRule, Storage, SystemSource,
 };
+use dyno_model::preflight::{Obstacle, Place, PreflightFinding};
 use dyno_model::target::Target;
-use dyno_report::{Check, Lang};
 use dyno_store::environment::Environment;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -36,19 +35,15 @@ const TRIAL_NANOS_MAX: u64 = 3 * 24 * 3600 * 1_000_000_000;
 /// as far as the plan needs.
 ///
 /// `out` is where results will go; the working folder when the user named none.
-pub(crate) fn check(
-    plan: &Plan,
-    yes_write_to: Option<&str>,
-    out: Option<&Path>,
-    lang: Lang,
-) -> Vec<PreflightFinding> {
+pub(crate) fn check(plan: &Plan, yes_write_to: Option<&str>, out: Option<&Path>) -> Vec<PreflightFinding> {
     let mut findings = Vec::new();
     let mut found = |finding| findings.push(finding);
     length_of_trials(plan, &mut found);
     open_files(plan, &mut found);
     results_space(plan, out, &mut found);
     let machine = checkup::machine(&Environment::capture());
-    machine.iter().filter(|it| it.is_doubt()).map(|it| doubt(it, lang)).for_each(&mut found);
+    let doubts = machine.into_iter().filter(Observation::is_doubt).map(Obstacle::Doubt);
+    doubts.map(|doubt| finding(Place::Machine, doubt)).for_each(&mut found);
     storages(plan, &mut found);
     ways(plan, &mut found);
     for (index, system) in plan.systems.iter().enumerate() {
@@ -58,7 +53,7 @@ pub(crate) fn check(
         let clients = plan.most_clients(index);
         options(plan, index, &mut found);
         match &system.source {
-            SystemSource::Managed(managed) => managed_server(plan, index, system, managed, &mut found),
+            SystemSource::Managed(managed) => managed_server(plan, index, managed, &mut found),
             SystemSource::Existing(source) => {
                 existing_system(plan, index, source, clients, yes_write_to, &mut found);
             }
@@ -68,10 +63,12 @@ pub(crate) fn check(
     findings
 }
 
-/// A doubt about this machine, as a warning.
-fn doubt(seen: &Observation, lang: Lang) -> PreflightFinding {
-    let Check { place, message, remedy, .. } = dyno_report::check(seen, lang);
-    PreflightFinding { weight: Weight::Warning, place, message, remedy }
+fn finding(place: Place, obstacle: Obstacle) -> PreflightFinding {
+    PreflightFinding { place, obstacle }
+}
+
+fn of_system(plan: &Plan, system: usize, obstacle: Obstacle) -> PreflightFinding {
+    finding(Place::System(plan.systems[system].name.clone()), obstacle)
 }
 
 /// Times of a trial are recorded in 48 bits of nanoseconds.
@@ -81,9 +78,7 @@ fn length_of_trials(plan: &Plan, found: &mut impl FnMut(PreflightFinding)) {
         load.warmup.0.saturating_add(load.time_limit.0).saturating_add(load.grace.0)
     });
     if longest.max().unwrap_or(0) > TRIAL_NANOS_MAX {
-        let message = "a trial may last at most three days, with warm-up and grace period";
-        let finding = PreflightFinding::new(Weight::Fatal, "load", message);
-        found(finding.remedy("shorten load.duration or load.time_limit, and repeat in more blocks"));
+        found(finding(Place::Load, Obstacle::TrialTooLong));
     }
 }
 
@@ -94,8 +89,8 @@ fn open_files(plan: &Plan, found: &mut impl FnMut(PreflightFinding)) {
         open_files::make_room(engine, treatment.clients)
     });
     if let Some(short) = rooms.filter_map(Result::err).max_by_key(|short| short.needed) {
-        let finding = PreflightFinding::new(Weight::Fatal, "this machine", short.to_string());
-        found(finding.remedy(short.remedy()));
+        let open_files::TooFew { connections: clients, needed, allowed } = short;
+        found(finding(Place::Machine, Obstacle::TooFewFiles { clients, needed, allowed }));
     }
 }
 
@@ -106,26 +101,28 @@ fn results_space(plan: &Plan, out: Option<&Path>, found: &mut impl FnMut(Preflig
         out.ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("."))
     });
     let place = if place.as_os_str().is_empty() { Path::new(".") } else { place };
-    space(place, needed, "results", found);
+    space(place, needed, Place::Results, found);
 }
 
 /// What is started on ways must be there.
 fn ways(plan: &Plan, found: &mut impl FnMut(PreflightFinding)) {
     for endpoint in &plan.endpoints {
         if let Err(error) = way::locate(&endpoint.via) {
-            found(finding_of(&format!("endpoint {}", endpoint.name), &error.to_string()));
+            found(finding(Place::Endpoint(endpoint.name.clone()), Obstacle::said(&error.to_string())));
         }
     }
 }
 
 /// What a command runs must be there.
-fn missing_program(place: &str, key: &str, command: Option<&str>, found: &mut impl FnMut(PreflightFinding)) {
-    if let Some(word) = command.and_then(missing_command) {
-        let message = format!("the command `{key}` runs {word}, which is not on this machine");
-        found(
-            PreflightFinding::new(Weight::Fatal, place, message)
-                .remedy(format!("install {word}, or write another command")),
-        );
+fn missing_program(
+    place: &Place,
+    key: &str,
+    command: Option<&str>,
+    found: &mut impl FnMut(PreflightFinding),
+) {
+    if let Some(program) = command.and_then(missing_command) {
+        let obstacle = Obstacle::NoProgram { key: key.to_owned(), program: program.to_owned() };
+        found(finding(place.clone(), obstacle));
     }
 }
 
@@ -135,7 +132,7 @@ fn storages(plan: &Plan, found: &mut impl FnMut(PreflightFinding)) {
         plan.treatments.iter().any(|treatment| treatment.variation.storage.as_ref() == Some(&storage.name))
     };
     for storage in plan.storages.iter().filter(is_used) {
-        let place = format!("storage {}", storage.name);
+        let place = Place::Storage(storage.name.clone());
         let commands = [("before", &storage.before), ("after", &storage.after)];
         for (key, command) in commands {
             missing_program(&place, key, command.as_deref(), found);
@@ -144,26 +141,20 @@ fn storages(plan: &Plan, found: &mut impl FnMut(PreflightFinding)) {
             continue;
         }
         for folder in [Some(&storage.data), storage.log.as_ref()].into_iter().flatten() {
+            let name = folder.display().to_string();
             if !folder.is_dir() {
-                let message = format!("the folder {} does not exist", folder.display());
-                found(
-                    PreflightFinding::new(Weight::Fatal, &place, message)
-                        .remedy("make or mount it, or give a command that does as `before`"),
-                );
+                found(finding(place.clone(), Obstacle::NoFolder { folder: name }));
             } else if let Some(error) =
                 kinds_on(plan, storage).find_map(|kind| server::check_place(kind, folder).err())
             {
                 let error = error.to_string();
-                let message = error.split("\nhint: ").next().unwrap_or_default();
-                found(
-                    PreflightFinding::new(Weight::Fatal, &place, message)
-                        .remedy(format!("chmod a+x every folder on the way to {}", folder.display())),
-                );
+                let reason = error.split("\nhint: ").next().unwrap_or_default().to_owned();
+                found(finding(place.clone(), Obstacle::ClosedFolder { folder: name, reason }));
             }
         }
         let data = (0..plan.systems.len()).map(|system| data_bytes(plan, system)).max().unwrap_or(0);
         if storage.data.is_dir() {
-            space(&storage.data, SERVER_BYTES + data, &place, found);
+            space(&storage.data, SERVER_BYTES + data, place, found);
         }
     }
 }
@@ -178,26 +169,14 @@ fn kinds_on(plan: &Plan, storage: &Storage) -> impl Iterator<Item = ServerKind> 
     })
 }
 
-fn space(path: &Path, needed: u64, place: &str, found: &mut impl FnMut(PreflightFinding)) {
-    match probe::free_disk_space(path) {
-        Ok(free) if free < needed => {
-            let message = format!(
-                "{} has {} MB free and about {} MB are needed",
-                path.display(),
-                free >> 20,
-                (needed >> 20).max(1)
-            );
-            found(
-                PreflightFinding::new(Weight::Fatal, place, message)
-                    .remedy("make room, or choose another folder"),
-            );
-        }
-        Ok(_) => {}
-        Err(error) => {
-            let message = format!("the free space of {} cannot be found out: {error}", path.display());
-            found(PreflightFinding::new(Weight::Warning, place, message));
-        }
-    }
+fn space(path: &Path, needed: u64, place: Place, found: &mut impl FnMut(PreflightFinding)) {
+    let folder = path.display().to_string();
+    let obstacle = match probe::free_disk_space(path) {
+        Ok(free) if free >= needed => return,
+        Ok(free) => Obstacle::LittleRoom { folder, free: free >> 20, needed: (needed >> 20).max(1) },
+        Err(error) => Obstacle::RoomUnknown { folder, reason: error.to_string() },
+    };
+    found(finding(place, obstacle));
 }
 
 /// What a workload's catalogue allows and this system's dialect does not.
@@ -207,7 +186,7 @@ fn options(plan: &Plan, system: usize, found: &mut impl FnMut(PreflightFinding))
         if let Err(message) = workload
             && !seen.contains(&message)
         {
-            found(PreflightFinding::new(Weight::Fatal, &plan.systems[system].name, &message));
+            found(of_system(plan, system, Obstacle::said(&message)));
             seen.push(message);
         }
     }
@@ -216,7 +195,6 @@ fn options(plan: &Plan, system: usize, found: &mut impl FnMut(PreflightFinding))
 fn managed_server(
     plan: &Plan,
     index: usize,
-    system: &SystemPlan,
     managed: &ManagedServer,
     found: &mut impl FnMut(PreflightFinding),
 ) {
@@ -225,10 +203,7 @@ fn managed_server(
     let has_no_tables =
         |workload| matches!(workload, Ok(AnyWorkload::Sql(sql)) if sql.data().statements().is_empty());
     if workload::of_system(plan, index).any(has_no_tables) {
-        let message = "a server that dyno starts has no tables, and scripts of SQL find theirs there";
-        let finding = PreflightFinding::new(Weight::Fatal, &system.name, message);
-        let help = "say what makes them, `setup = [\"schema.sql\"]` under `[workload]`, or name a database that has them: `url = ...` and `data = \"existing\"`";
-        found(finding.remedy(help));
+        found(of_system(plan, index, Obstacle::NoTables));
     }
     let is_process = managed.kind.engine().is_server();
     let binary = is_process.then(|| server::locate(managed.kind, managed.bin_dir.as_deref()));
@@ -247,19 +222,20 @@ fn managed_server(
     }
     refusals.dedup();
     for refusal in refusals {
-        found(finding_of(&system.name, &refusal));
+        found(of_system(plan, index, Obstacle::said(&refusal)));
     }
     if !managed.kind.engine().keeps_data() {
         return;
     }
     let scratch = managed.scratch.clone().unwrap_or_else(std::env::temp_dir);
     if let Err(error) = server::check_place(managed.kind, &scratch) {
-        return found(finding_of(&system.name, &error.to_string()));
+        return found(of_system(plan, index, Obstacle::said(&error.to_string())));
     }
     let rows = most_rows(plan, index);
     // A saved data set, and a copy of it.
     let copies = if plan.restores(index, rows) { 2 } else { 1 };
-    space(&scratch, copies * (SERVER_BYTES + data_bytes(plan, index)), &system.name, found);
+    let place = Place::System(plan.systems[index].name.clone());
+    space(&scratch, copies * (SERVER_BYTES + data_bytes(plan, index)), place, found);
 }
 
 /// The servers that a system is started as, one per whole plot.
@@ -277,11 +253,7 @@ fn connections_allowed(
     for (name, value) in &server.settings {
         let needed = u64::from(plan.most_sessions(index) + CONNECTIONS_BESIDE);
         if name.replace('-', "_") == "max_connections" && value.parse().is_ok_and(|max: u64| max < needed) {
-            let message = format!("max_connections is set to {value} and the plan needs {needed}");
-            found(
-                PreflightFinding::new(Weight::Fatal, &plan.systems[index].name, message)
-                    .remedy(format!("max_connections = {needed}, or fewer clients")),
-            );
+            found(of_system(plan, index, Obstacle::FewConnectionsSet { set: value.clone(), needed }));
         }
     }
 }
@@ -317,20 +289,16 @@ fn existing_system(
     let system = &plan.systems[index];
     if let Some(steering) = &source.steering {
         for (key, command) in [("apply", &steering.apply), ("restart", &steering.restart)] {
-            missing_program(&system.name, key, command.as_deref(), found);
+            missing_program(&Place::System(system.name.clone()), key, command.as_deref(), found);
         }
     }
-    if let Some(word) = system_monitor(source).and_then(missing_command) {
-        let message = format!(
-            "monitor.command runs {word}, which is not on this machine: the server's machine will not be seen"
-        );
-        let finding = PreflightFinding::new(Weight::Warning, &system.name, message);
-        found(finding.remedy(format!("install {word}, or write another command")));
+    if let Some(program) = system_monitor(source).and_then(missing_command) {
+        found(of_system(plan, index, Obstacle::NoMonitor { program: program.to_owned() }));
     }
     let connected =
         match existing::connect(source, system.query_mode, system.connect_timeout.into(), &BTreeMap::new()) {
             Ok(connected) => connected,
-            Err(error) => return found(finding_of(&system.name, &error.to_string())),
+            Err(error) => return found(of_system(plan, index, Obstacle::said(&error.to_string()))),
         };
     let target = &connected.target;
     let options = ClaimOptions { experiment: &plan.name, created_at: "", yes_write_to };
@@ -339,12 +307,12 @@ fn existing_system(
     if let Err(error) = claim
         && !scripts_only(plan, index)
     {
-        found(finding_of(&system.name, &error.to_string()));
+        found(of_system(plan, index, Obstacle::said(&error.to_string())));
     }
     scripts(plan, index, source, target, is_free, found);
-    if let Err(failure) = server_state(&system.name, target, clients, found) {
-        let message = format!("its state cannot be found out: {failure}");
-        found(PreflightFinding::new(Weight::Warning, &system.name, message));
+    let mut of_state = |obstacle| found(of_system(plan, index, obstacle));
+    if let Err(failure) = server_state(target, clients, &mut of_state) {
+        of_state(Obstacle::StateUnknown { failure: failure.to_string() });
     }
 }
 
@@ -362,47 +330,34 @@ fn scripts(
     may_write: bool,
     found: &mut impl FnMut(PreflightFinding),
 ) {
-    let name = &plan.systems[index].name;
-    let mut told: Vec<String> = Vec::new();
-    let mut fatal = |message: String, remedy: &str| {
-        if !told.contains(&message) {
-            found(PreflightFinding::new(Weight::Fatal, name, &message).remedy(remedy));
-            told.push(message);
+    let mut told: Vec<Obstacle> = Vec::new();
+    let mut tell = |obstacle: Obstacle| {
+        if !told.contains(&obstacle) {
+            found(of_system(plan, index, obstacle.clone()));
+            told.push(obstacle);
         }
     };
     for workload in workload::of_system(plan, index) {
         let Ok(AnyWorkload::Sql(sql)) = workload else { continue };
         if !sql.data().statements().is_empty() {
-            fatal(
-                "`workload.setup` is for servers that dyno starts".to_owned(),
-                "make the tables yourself, and leave it out",
-            );
+            tell(Obstacle::SetupElsewhere);
         }
         if source.data == DataPolicy::Own {
-            fatal(
-                "scripts of SQL find their tables there".to_owned(),
-                "add `data = \"existing\"` to the system",
-            );
+            tell(Obstacle::OwnDatabase);
         }
         if let Some((script, statement)) = sql.writing().filter(|_| !may_write) {
-            let message = format!(
-                "the script {script} may change data ({statement}), and dyno only reads what is not its own"
-            );
-            fatal(
-                message,
-                &format!("if it may be written to, give --yes-write-to {}", marker::database_name(target)),
-            );
+            let database = marker::database_name(target).to_string();
+            tell(Obstacle::ScriptWrites {
+                script: script.to_string(),
+                statement: statement.to_string(),
+                database,
+            });
         }
         match sql.rehearse(target) {
             Ok(refused) => {
-                for message in refused {
-                    fatal(message, "see what the server says of it");
-                }
+                refused.into_iter().for_each(|reason| tell(Obstacle::ScriptRefused { reason }));
             }
-            Err(failure) => fatal(
-                format!("the scripts cannot be tried: {failure}"),
-                "see whether the server still answers",
-            ),
+            Err(failure) => tell(Obstacle::ScriptsUntried { failure: failure.to_string() }),
         }
     }
 }
@@ -412,50 +367,31 @@ fn system_monitor(source: &ExistingSystem) -> Option<&str> {
 }
 
 fn server_state(
-    name: &str,
     target: &Target,
     clients: u32,
-    found: &mut impl FnMut(PreflightFinding),
+    found: &mut impl FnMut(Obstacle),
 ) -> Result<(), OperationFailure> {
     let needed = u64::from(clients + CONNECTIONS_BESIDE);
     // A server that names no limit (a null server) has none that could be checked.
     if let Some(limit) = probe::connection_limit(target)?.filter(|limit| limit.max > 0)
         && limit.available() < needed
     {
-        let message = format!(
-            "{clients} clients need {needed} connections, and the server has room for {} (max_connections {}, in use {})",
-            limit.available(),
-            limit.max,
-            limit.in_use
-        );
-        let remedy = format!(
-            "raise max_connections to {} or more, or use fewer clients",
-            needed + limit.reserved + limit.in_use
-        );
-        found(PreflightFinding::new(Weight::Fatal, name, message).remedy(remedy));
+        found(Obstacle::FewConnections {
+            clients,
+            needed,
+            available: limit.available(),
+            max: limit.max,
+            in_use: limit.in_use,
+            enough: needed + limit.reserved + limit.in_use,
+        });
     }
     let sessions = probe::foreign_sessions(target)?;
     if let Some(first) = sessions.first() {
-        let message = format!(
-            "{} other session(s) are connected, the first is {} from {}: what they do is measured too",
-            sessions.len(),
-            first.user,
-            first.from
-        );
-        found(PreflightFinding::new(Weight::Warning, name, message));
+        let (user, from) = (first.user.clone(), first.from.clone());
+        found(Obstacle::OtherSessions { number: sessions.len(), user, from });
     }
-    let replication = probe::replication(target)?;
-    if !replication.is_absent() {
-        let message = "the server takes part in replication: load on it travels further";
-        found(PreflightFinding::new(Weight::Warning, name, message));
+    if !probe::replication(target)?.is_absent() {
+        found(Obstacle::Replicates);
     }
     Ok(())
-}
-
-/// A fatal finding from an error whose text may hold a remedy after `hint:`.
-fn finding_of(place: &str, text: &str) -> PreflightFinding {
-    match text.split_once("\nhint: ") {
-        Some((message, remedy)) => PreflightFinding::new(Weight::Fatal, place, message).remedy(remedy),
-        None => PreflightFinding::new(Weight::Fatal, place, text),
-    }
 }

@@ -4,6 +4,7 @@
 
 use crate::failure::Failure;
 use dyno_model::printable::lines;
+use dyno_report::{EN, Label, Lang};
 use dyno_sysbench::Terminal;
 use indicatif::ProgressDrawTarget;
 use std::io::{self, IsTerminal, Write};
@@ -18,6 +19,7 @@ pub(crate) struct Printer {
     is_stdout_coloured: bool,
     is_stderr_coloured: bool,
     is_stderr_terminal: bool,
+    lang: Lang,
 }
 
 impl Printer {
@@ -31,7 +33,13 @@ impl Printer {
             is_stdout_coloured: may_colour && io::stdout().is_terminal(),
             is_stderr_coloured: may_colour && is_stderr_terminal,
             is_stderr_terminal,
+            lang: EN,
         }
+    }
+
+    /// The same, with its labels in a language.
+    pub(crate) fn speaking(self, lang: Lang) -> Self {
+        Self { lang, ..self }
     }
 
     /// The same, without notes and progress. Results and failures are still written.
@@ -110,12 +118,12 @@ impl Printer {
 
     /// Something that went wrong without ending the work; a quiet program says it too, for it may be why the exit code is not 0.
     pub(crate) fn warning(self, text: &str) {
-        Self::stderr(&format!("{} {}", self.label("warning:", "33"), lines(text)));
+        Self::stderr(&format!("{} {}", self.label(Label::Warning, "33"), lines(text)));
     }
 
     /// What ended the work.
     pub(crate) fn failure(self, failure: &Failure) {
-        Self::stderr(&failure.render(self.is_stderr_coloured));
+        Self::stderr(&failure.render(self.is_stderr_coloured, self.lang));
     }
 
     /// What clap has to say: help and version are results, everything else is a failure.
@@ -132,7 +140,8 @@ impl Printer {
         }
     }
 
-    fn label(self, word: &str, colour: &str) -> String {
+    fn label(self, label: Label, colour: &str) -> String {
+        let word = dyno_report::label(label, self.lang);
         if self.is_stderr_coloured { format!("\x1b[1;{colour}m{word}\x1b[0m") } else { word.to_owned() }
     }
 

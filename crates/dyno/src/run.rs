@@ -4,7 +4,6 @@ use crate::cli::RunArguments;
 use crate::failure::Failure;
 use crate::interrupt::Interrupts;
 use crate::preflight;
-use crate::preflight_finding::{PreflightFinding, Weight};
 use crate::printer::Printer;
 use crate::spec_file::Experiment;
 use crate::systems::Systems;
@@ -15,7 +14,8 @@ use dyno_host::way;
 use dyno_model::event::{Event, Listener, Listeners};
 use dyno_model::exit_code;
 use dyno_model::plan::Plan;
-use dyno_report::{Format, Lang};
+use dyno_model::preflight::Weight;
+use dyno_report::{Format, Lang, Note, PreflightWords};
 use dyno_store::environment::Environment;
 use dyno_store::{Run, RunWriter, StoreError};
 use std::collections::BTreeSet;
@@ -34,6 +34,7 @@ pub(crate) fn run(
     printer: Printer,
 ) -> Result<u8, Failure> {
     let plan = &experiment.plan;
+    let told = |note: &Note<'_>| dyno_report::note(note, arguments.lang);
     let interrupts = Interrupts::listen()?;
     let done = done(arguments)?;
     check(plan, arguments, &interrupts, printer)?;
@@ -43,16 +44,16 @@ pub(crate) fn run(
     };
     let folder = writer.folder().to_owned();
     if arguments.resume.is_some() {
-        let (done, all) = (done.len(), plan.trials.len());
-        printer.note(&format!("going on in {}: {done} of {all} trials are measured", folder.display()));
+        let (done, trials) = (done.len(), plan.trials.len());
+        printer.note(&told(&Note::Resumed { folder: &folder.display().to_string(), done, trials }));
     }
     let mut systems = Systems::new(plan, arguments.yes_write_to.as_deref(), Some(folder.join("server-logs")));
-    let mut screen = ui::listener(plan, &done, &interrupts, printer);
+    let mut screen = ui::listener(plan, &done, &interrupts, printer, arguments.lang);
     // A folder that cannot be read again ends nothing: the blocks of the budget are measured.
     let look = |block| match dyno_analysis::look(&folder, block) {
         Ok(look) => Some(look),
         Err(error) => {
-            printer.warning(&format!("cannot look at the data of block {block}: {error}"));
+            printer.warning(&told(&Note::NotLooked { block, error: &error.to_string() }));
             None
         }
     };
@@ -71,16 +72,14 @@ pub(crate) fn run(
     written.map_err(|error| store_failure(&error))?;
     let shown = shown?;
     if !outcome.cut.is_empty() {
-        let (trials, folder) = (outcome.cut.join(", "), folder.display());
-        printer.warning(&format!(
-            "ended before their time: {trials}; `dyno run --resume {folder}` measures them again"
-        ));
+        let folder = folder.display().to_string();
+        printer.warning(&told(&Note::EndedEarly { trials: &outcome.cut, folder: &folder }));
     }
     let has_valid = outcome.has_commits && shown.completeness.valid > 0;
     if outcome.measured > 0 && !outcome.has_commits {
-        printer.warning("no trial committed anything; the report says what went wrong");
+        printer.warning(&told(&Note::NothingCommitted));
     } else if outcome.is_complete() && !has_valid {
-        printer.warning("no trial is valid; the report says what went wrong");
+        printer.warning(&told(&Note::NothingValid));
     }
     Ok(exit_code(&outcome, has_valid, shown.limits_verdict(), interrupts.is_requested()))
 }
@@ -102,30 +101,27 @@ fn check(
         plan,
         arguments.yes_write_to.as_deref(),
         arguments.out.as_deref().or(arguments.resume.as_deref()),
-        arguments.lang,
     );
+    let lang = arguments.lang;
     if interrupts.is_requested() {
-        return Err(Failure::new(exit_code::INTERRUPTED, "interrupted before anything was started"));
+        return Err(Failure::new(exit_code::INTERRUPTED, dyno_report::note(&Note::StoppedBefore, lang)));
     }
-    let (fatal, others): (Vec<_>, Vec<_>) =
-        findings.into_iter().partition(|finding| finding.weight == Weight::Fatal);
+    let (fatal, others): (Vec<PreflightWords>, Vec<_>) = findings
+        .iter()
+        .map(|finding| dyno_report::preflight(finding, lang))
+        .partition(|finding| finding.weight == Weight::Fatal);
     for finding in others {
-        printer.note(&sentence(&finding));
+        printer.note(&finding.sentence(lang));
     }
     let Some((last, earlier)) = fatal.split_last() else { return Ok(()) };
     for finding in earlier {
-        printer.warning(&sentence(finding));
+        printer.warning(&finding.sentence(lang));
     }
-    let failure = Failure::new(exit_code::PREFLIGHT_FAILED, format!("{}: {}", last.place, last.message));
+    let failure = Failure::new(exit_code::PREFLIGHT_FAILED, last.told(lang));
     Err(match &last.remedy {
         Some(remedy) => failure.help(remedy.clone()),
         None => failure,
     })
-}
-
-fn sentence(finding: &PreflightFinding) -> String {
-    let remedy = finding.remedy.as_ref().map_or(String::new(), |remedy| format!(" ({remedy})"));
-    format!("{}: {}{remedy}", finding.place, finding.message)
 }
 
 fn create_results(arguments: &RunArguments, experiment: &Experiment) -> Result<RunWriter, Failure> {
@@ -167,7 +163,7 @@ pub(crate) fn print_report(
 ) -> Result<(), Failure> {
     let written = write_report(model, folder, lang)?;
     printer.result(&dyno_report::render(model, Format::Text, lang))?;
-    printer.result(&format!("\nReport: {}", written.join(", ")))
+    printer.result(&format!("\n{}", dyno_report::note(&Note::Report { paths: &written }, lang)))
 }
 
 /// Writes the page of a report; its path.

@@ -2,7 +2,7 @@
 
 use crate::cli::SpecArguments;
 use crate::failure::Failure;
-use crate::workload::{AnyWorkload, with_workload};
+use crate::workload::{self, AnyWorkload, with_workload};
 use dyno_engine::text;
 use dyno_engine::workload::Workload;
 use dyno_model::catalog::WorkloadDescription;
@@ -58,7 +58,14 @@ pub(crate) fn of_line(name: &str, text: &str, catalog: &[WorkloadDescription]) -
 
 fn input<'a>(name: &'a str, text: &'a str) -> Input<'a> {
     let variable: fn(&str) -> Option<String> = |name| std::env::var(name).ok();
-    Input { file_name: name, text, variable: Some(variable), script: Some(script), ..Input::default() }
+    Input {
+        file_name: name,
+        text,
+        variable: Some(variable),
+        script: Some(script),
+        names: Some(workload::names),
+        ..Input::default()
+    }
 }
 
 /// A script of a spec.

@@ -1,8 +1,10 @@
 //! The workload of a treatment: one that dyno knows by name, or the user's own SQL.
 
-use dyno_engine::workload::{Native, Setting, check_engine};
+use dyno_engine::workload::{Native, Setting, Workload, check_engine, statement_kinds};
 use dyno_model::catalog::WorkloadDescription;
-use dyno_model::plan::{Plan, Treatment};
+use dyno_model::plan::{Plan, SystemPlan, Treatment};
+use dyno_model::spec::WorkloadNames;
+use dyno_model::target::{Engine, QueryMode};
 use dyno_pgbench::{SQL, Transactions};
 
 /// Whatever clients do.
@@ -29,14 +31,33 @@ impl AnyWorkload {
     /// When its options do not fit the engine, or a script has a mistake, in words.
     pub(crate) fn of(plan: &Plan, treatment: &Treatment) -> Result<Self, String> {
         let engine = plan.systems[treatment.system].engine();
+        Self::built(treatment, engine, plan.query_mode(treatment), plan.seed)
+    }
+
+    fn built(
+        treatment: &Treatment,
+        engine: Engine,
+        query_mode: QueryMode,
+        seed: u64,
+    ) -> Result<Self, String> {
         let workload = &treatment.workload;
         check_engine(&workload.kind, engine)?;
         if workload.kind == SQL {
-            return Transactions::build(&workload.options, engine, plan.query_mode(treatment)).map(Self::Sql);
+            return Transactions::build(&workload.options, engine, query_mode).map(Self::Sql);
         }
-        let setting = Setting { engine, clients: treatment.clients, seed: plan.seed };
+        let setting = Setting { engine, clients: treatment.clients, seed };
         Native::build(workload, setting).map(Self::Native)
     }
+}
+
+/// What a treatment's workload calls its transactions and statements, while the spec is read; neither seed nor query mode changes that.
+pub(crate) fn names(treatment: &Treatment, system: &SystemPlan) -> Option<WorkloadNames> {
+    let workload = AnyWorkload::built(treatment, system.engine(), QueryMode::Prepared, 0).ok()?;
+    let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
+    Some(with_workload!(&workload, workload => WorkloadNames {
+        transactions: owned(workload.transactions()),
+        statements: owned(statement_kinds(workload)),
+    }))
 }
 
 /// The workloads of a system's treatments; what is wrong with one, in words.

@@ -1,7 +1,8 @@
 //! What makes two sides hard to compare: conditions that differ, trials that may not be used, the time between the runs.
 
 use super::matching::Matching;
-use super::pool::{Pool, kind, load_differences, workload_differences};
+use super::pool::{Pool, PooledTreatment, kind, load_differences, workload_differences};
+use super::verdicts::Sides;
 use crate::checks::add_finding;
 use crate::compare::model::{CompareDoubt, CompareFinding, Condition, Difference, SideName, TreatmentName};
 use crate::estimate::count;
@@ -394,4 +395,13 @@ fn time_between(findings: &mut Findings, base: &Pool<'_>, new: &Pool<'_>) {
         (None, None) => CompareDoubt::Alternating,
     };
     findings.add(Severity::Note, doubt);
+}
+
+/// Each treatment in one run of each side: what runs differ in is in the change, and in no error.
+pub(super) fn one_run_each(pairs: &[Sides<'_>]) -> Option<CompareFinding> {
+    let runs =
+        |side: &PooledTreatment<'_>| side.places.iter().map(|place| place.run).collect::<BTreeSet<_>>().len();
+    let is_one = pairs.iter().all(|(base, new)| runs(base) <= 1 && runs(new) <= 1);
+    let is_any = pairs.iter().any(|(base, new)| runs(base) + runs(new) == 2);
+    (is_one && is_any).then_some(CompareFinding { severity: Severity::Note, doubt: CompareDoubt::OneRunEach })
 }

@@ -5,14 +5,16 @@
 //! * `pool`: the runs of a side become one set of trials per treatment;
 //! * `matching`: which treatment of one side is which of the other;
 //! * `conditions`: what makes the sides hard to compare;
-//! * `verdicts`: ratios and verdicts.
+//! * `verdicts`: ratios and verdicts, of each treatment;
+//! * `over_all`: one effect over all treatments, by metric and by kind of statement.
 //!
-//! Runs of two sides share no blocks, so nothing is paired: Welch's test on logarithms ([`crate::stats::compare::welch`]) gives the
-//! verdicts, and a test by ranks ([`crate::stats::ranks`]) stands beside it.
+//! Runs of two sides share no blocks, so nothing is paired: a mixed model ([`crate::stats::sides`]) gives the verdicts over all treatments, Welch's test on logarithms
+//! ([`crate::stats::compare::welch`]) those of each, and a test by ranks ([`crate::stats::ranks`]) stands beside it.
 
 mod conditions;
 mod matching;
 pub mod model;
+mod over_all;
 pub(crate) mod pool;
 #[cfg(test)]
 mod tests;
@@ -28,8 +30,8 @@ use dyno_model::plan::{Metric, Plan, Treatment};
 use dyno_model::record::TrialRecord;
 use dyno_store::{Run, StoreError, results_below};
 use model::{
-    COMPARE_FORMAT, CompareModel, Level, Outcome, RunRow, SideFigures, SideName, SideRow, TreatmentName,
-    TreatmentPair,
+    COMPARE_FORMAT, CompareModel, Level, Outcome, OverAll, RunRow, SideFigures, SideName, SideRow,
+    TreatmentName, TreatmentPair,
 };
 use pool::{Pool, PooledTreatment};
 use std::collections::BTreeSet;
@@ -139,15 +141,17 @@ pub fn compare(base: &Side, new: &Side, question: &Question) -> Result<CompareMo
     let (of_base, of_new) = (pooled(SideName::Base, &base.runs)?, pooled(SideName::New, &new.runs)?);
     let matching = matching::matching(&of_base, &of_new, &question.systems).map_err(CompareError::Match)?;
     let names = (names(&of_base), names(&of_new));
-    let mut findings = conditions::findings((&of_base, &names.0), (&of_new, &names.1), &matching);
     let places =
         matching.pairs.iter().map(|(one, other)| (&of_base.treatments[*one], &of_new.treatments[*other]));
     let pairs: Vec<_> = places.collect();
-    let (metrics, rules) = verdicts::verdicts(&pairs, &question.metrics, question.rules);
+    let mut findings: Vec<_> = conditions::one_run_each(&pairs).into_iter().collect();
+    findings.extend(conditions::findings((&of_base, &names.0), (&of_new, &names.1), &matching));
+    let verdicts::Verdicts { metrics, over_all, statements, rules } =
+        verdicts::verdicts(&pairs, &question.metrics, question.rules);
     let treatments: Vec<TreatmentPair> = matching
         .pairs
         .iter()
-        .zip(pairs)
+        .zip(pairs.iter().copied())
         .zip(metrics)
         .map(|(((one, _), (of_base, of_new)), metrics)| TreatmentPair {
             name: names.0[*one].clone(),
@@ -164,12 +168,14 @@ pub fn compare(base: &Side, new: &Side, question: &Question) -> Result<CompareMo
     };
     Ok(CompareModel {
         compare_format: COMPARE_FORMAT,
-        outcome: outcome(&treatments),
+        outcome: outcome(&treatments, &over_all),
         base: side_row(base, &of_base),
         new: side_row(new, &of_new),
         findings,
         only_base: pick(&names.0, &matching.only_base),
         only_new: pick(&names.1, &matching.only_new),
+        over_all,
+        statements,
         treatments,
         rules,
     })
@@ -250,7 +256,7 @@ fn side_row(side: &Side, pool: &Pool<'_>) -> SideRow {
 }
 
 /// Counts verdicts. The outcome is the worst of them.
-fn outcome(treatments: &[TreatmentPair]) -> Outcome {
+fn outcome(treatments: &[TreatmentPair], over_all: &[OverAll]) -> Outcome {
     let verdicts: Vec<Verdict> =
         treatments.iter().flat_map(|pair| &pair.metrics).map(|metric| metric.verdict).collect();
     let number = |wanted: Verdict| count(verdicts.iter().filter(|verdict| **verdict == wanted).count());
@@ -258,17 +264,22 @@ fn outcome(treatments: &[TreatmentPair]) -> Outcome {
     let on_new = treatments.iter().filter(is_on_new).flat_map(|pair| &pair.metrics);
     let worst_first =
         [Verdict::Worse, Verdict::Invalid, Verdict::Inconclusive, Verdict::Better, Verdict::Equivalent];
+    let of_all =
+        |wanted: Verdict| count(over_all.iter().filter(|it| it.effect.verdict == Some(wanted)).count());
+    let worst = worst_first.into_iter().find(|verdict| number(*verdict) > 0);
     Outcome {
-        verdict: worst_first
-            .into_iter()
-            .find(|verdict| number(*verdict) > 0)
-            .unwrap_or(Verdict::Inconclusive),
+        verdict: match of_all(Verdict::Worse) {
+            0 => worst.unwrap_or(Verdict::Inconclusive),
+            _ => Verdict::Worse,
+        },
         comparisons: count(verdicts.len()),
         better: number(Verdict::Better),
         worse: number(Verdict::Worse),
         equivalent: number(Verdict::Equivalent),
         inconclusive: number(Verdict::Inconclusive),
         invalid: number(Verdict::Invalid),
+        better_over_all: of_all(Verdict::Better),
+        worse_over_all: of_all(Verdict::Worse),
         not_working: count(on_new.filter(|metric| metric.verdict == Verdict::Invalid).count()),
     }
 }

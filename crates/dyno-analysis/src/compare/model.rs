@@ -1,6 +1,6 @@
 //! A comparison of two sides as data: what `dyno compare` shows, and its JSON form.
 
-use crate::model::{Estimate, NotWorking, Range, RatioBound, Verdict};
+use crate::model::{Effect, Estimate, Interaction, NotWorking, Range, RatioBound, Varied, Verdict};
 use dyno_model::audit::AuditVerdict;
 use dyno_model::finding::{Finding, Severity};
 use dyno_model::plan::Metric;
@@ -22,6 +22,12 @@ pub struct CompareModel {
     pub new: SideRow,
     /// What makes the sides hard to compare, worst first.
     pub findings: Vec<CompareFinding>,
+    /// One effect over all treatments, for each metric; empty with fewer than two treatments.
+    #[serde(default)]
+    pub over_all: Vec<OverAll>,
+    /// The same of the mean time of each kind of statement.
+    #[serde(default)]
+    pub statements: Vec<OverAll>,
     /// Treatments that both sides have.
     pub treatments: Vec<TreatmentPair>,
     /// Treatments that only the base has.
@@ -42,7 +48,7 @@ impl CompareModel {
 /// How many comparisons have which verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// The worst of the verdicts: worse, then invalid, inconclusive, better, equivalent.
+    /// The worst of the verdicts on treatments: worse, then invalid, inconclusive, better, equivalent; and worse where new is worse over all treatments.
     pub verdict: Verdict,
     /// Comparisons in all.
     pub comparisons: u32,
@@ -59,6 +65,12 @@ pub struct Outcome {
     /// Of the invalid ones, those in which new did not work in some of its trials, or has none.
     #[serde(default)]
     pub not_working: u32,
+    /// Metrics in which new is better over all treatments.
+    #[serde(default)]
+    pub better_over_all: u32,
+    /// Metrics in which new is worse over all treatments.
+    #[serde(default)]
+    pub worse_over_all: u32,
 }
 
 impl Outcome {
@@ -202,12 +214,12 @@ pub struct MetricPair {
     pub bound: Option<RatioBound>,
     /// Interval of the ratio (Welch) at `interval_level`; absent with too few trials, and when the ratio is a bound.
     pub ratio_interval: Option<Range>,
-    /// Confidence of the interval, 0 to 1: as corrected as the verdict is ([`crate::stats::verdict::shared_risk`]).
+    /// Confidence of the interval, 0 to 1: as corrected as the verdict is ([`crate::stats::gate`]).
     #[serde(default)]
     pub interval_level: Option<f64>,
     /// Two-sided p-value; absent where nothing was tested.
     pub p: Option<f64>,
-    /// p-value after Benjamini and Hochberg's correction over all comparisons.
+    /// p-value after the correction by the gate ([`crate::stats::gate`]).
     pub p_corrected: Option<f64>,
     /// Smallest ratio that would have been seen four times in five, as `1 + effect`; absent where nothing was tested.
     pub detectable_ratio: Option<f64>,
@@ -234,6 +246,32 @@ pub struct ByRanks {
     pub p: f64,
 }
 
+/// New against base over all treatments that can be compared.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OverAll {
+    /// What is compared.
+    pub metric: Metric,
+    /// The kind of statement whose mean time it is; absent where it is about transactions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub statement: Option<String>,
+    /// How many treatments it rests on.
+    pub treatments: u32,
+    /// Numbers of clients of these, rising.
+    pub clients: Vec<u32>,
+    /// What these differ in.
+    pub varied: Vec<Varied>,
+    /// Degrees of freedom of the ratio's error; absent where it was not tested.
+    pub degrees: Option<f64>,
+    /// Standard deviation between runs of a side, of logarithms: 0.02 is 2 %. Absent where each side is one run, so that this cannot be told from the change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub between_runs: Option<f64>,
+    /// The ratio, new over base, and the verdict on it; new is the subject.
+    #[serde(flatten)]
+    pub effect: Effect,
+    /// Whether it depends on the number of clients, the system or a level.
+    pub interactions: Vec<Interaction>,
+}
+
 /// How verdicts were made.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct CompareRules {
@@ -243,9 +281,9 @@ pub struct CompareRules {
     pub alpha: f64,
     /// Fewer valid trials on a side give no verdict but inconclusive.
     pub min_repeats: u32,
-    /// Comparisons that were tested, for which p-values are corrected together.
+    /// Comparisons of treatments that were tested.
     pub family: u32,
-    /// Confidence of the intervals of all but the equivalent ones, 0 to 1.
+    /// The lowest confidence of the intervals of all but the equivalent ones, 0 to 1.
     #[serde(default)]
     pub interval_level: f64,
 }
@@ -403,6 +441,8 @@ pub enum CompareDoubt {
     },
     /// The runs of the sides took turns, or overlapped.
     Alternating,
+    /// Each treatment was measured in one run of each side: what runs differ in cannot be told from the change.
+    OneRunEach,
     /// The settings of a system were not read back on both sides, so differences would not be seen.
     SettingsUnknown {
         /// The system.

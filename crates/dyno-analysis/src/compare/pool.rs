@@ -1,6 +1,7 @@
 //! One side of a comparison: its runs, pooled by treatment.
 
 use crate::standing::Standing;
+use crate::stats::sides::Place;
 use dyno_model::catalog::OptionValue;
 use dyno_model::plan::{Stages, StopRule, SystemPlan, SystemSource, Treatment};
 use dyno_model::record::TrialRecord;
@@ -22,6 +23,8 @@ pub(crate) struct PooledTreatment<'a> {
     pub(super) records: Vec<&'a TrialRecord>,
     /// What became of all its trials.
     pub(super) standing: Standing<'a>,
+    /// Where those that are compared were measured, in their order.
+    pub(super) places: Vec<Place>,
 }
 
 impl<'a> PooledTreatment<'a> {
@@ -135,10 +138,26 @@ impl<'a> Pool<'a> {
         for treatment in &run.plan.treatments {
             places.push(self.place(run, treatment)?);
         }
+        let plots = run.plan.whole_plots();
         for trial in &run.plan.trials {
             let Some(outcome) = run.outcomes.get(&trial.id) else { continue };
             let pooled = &mut self.treatments[places[trial.treatment]];
             pooled.standing.add(run, outcome);
+            if pooled.standing.usable.len() > pooled.places.len() {
+                let workload = &run.plan.treatments[trial.treatment].workload;
+                pooled.places.push(Place {
+                    run: self.runs.len(),
+                    block: trial.block,
+                    start: plots.iter().position(|(_, it)| it.contains(&trial.treatment)).unwrap_or_default(),
+                    // Each workload with its options is taken for a data set, as in reports.
+                    data_set: run
+                        .plan
+                        .treatments
+                        .iter()
+                        .position(|it| it.workload == *workload)
+                        .unwrap_or_default(),
+                });
+            }
             if let TrialOutcome::Finished(record) = outcome {
                 pooled.records.push(record);
             }
@@ -156,8 +175,8 @@ impl<'a> Pool<'a> {
                 && known.treatment.clients == treatment.clients
         };
         let Some(position) = self.treatments.iter().position(is_same) else {
-            let (records, standing) = (Vec::new(), Standing::default());
-            self.treatments.push(PooledTreatment { treatment, system, run, records, standing });
+            let (records, standing, places) = (Vec::new(), Standing::default(), Vec::new());
+            self.treatments.push(PooledTreatment { treatment, system, run, records, standing, places });
             return Ok(self.treatments.len() - 1);
         };
         let known = &self.treatments[position];

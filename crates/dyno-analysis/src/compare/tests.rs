@@ -5,6 +5,8 @@ use crate::compare::model::{CompareDoubt, CompareFinding, Condition, MetricPair}
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::OptionValue;
 use dyno_model::finding::{Finding, Severity};
+use dyno_model::latency::LatencySummary;
+use dyno_model::record::StatementLatency;
 use dyno_model::units::Nanos;
 use dyno_store::Run;
 use dyno_store::fixture::{Shape, each_record, measured, one_treatment};
@@ -452,4 +454,96 @@ fn a_rate_that_is_given_is_not_compared_unless_nothing_else_is_asked_for() {
     assert_eq!(told(None, &METRICS), all);
     assert_eq!(told(Some(500.0), &METRICS), all[1..]);
     assert_eq!(told(Some(500.0), &[Metric::Throughput]), [Metric::Throughput]);
+}
+
+/// Runs of two treatments in four blocks, whose throughput in a block is this.
+fn two_treatments(name: &str, of: [[f64; 4]; 2]) -> Run {
+    let mut run = Shape { clients: vec![1, 8], ..one_treatment(4) }.run(name);
+    let plan = run.plan.clone();
+    for outcome in run.outcomes.values_mut() {
+        if let dyno_store::TrialOutcome::Finished(record) = outcome {
+            let rate = of[record.trial.treatment][record.trial.block as usize - 1];
+            record.measured = Nanos(1_000_000_000);
+            record.work = None;
+            record.ledger.committed = rate as u64;
+            assert_eq!(plan.treatment(&record.trial).clients, [1, 8][record.trial.treatment]);
+        }
+    }
+    run
+}
+
+#[test]
+fn a_change_that_no_treatment_shows_alone_is_an_answer_over_all_of_them() {
+    // About 5 % fewer; treatments scatter against each other inside a block, and blocks hardly.
+    let base = [[10_000.0, 10_500.0, 9_500.0, 10_150.0], [20_000.0, 19_400.0, 20_800.0, 20_300.0]];
+    let new = [[9_450.0, 10_050.0, 9_000.0, 9_700.0], [19_000.0, 18_300.0, 19_600.0, 19_300.0]];
+    let model =
+        compared(vec![two_treatments("base", base)], vec![two_treatments("new", new)], &[Metric::Throughput]);
+    let [over_all] = &model.over_all[..] else { panic!("one metric: {:?}", model.over_all) };
+    assert_eq!((over_all.treatments, over_all.clients.as_slice()), (2, &[1, 8][..]));
+    assert_eq!(over_all.effect.verdict, Some(Verdict::Worse), "{over_all:?}");
+    assert!((over_all.degrees.expect("tested") - 6.0).abs() < 0.5, "{over_all:?}");
+    assert_eq!((model.outcome.worse_over_all, model.outcome.verdict), (1, Verdict::Worse));
+    assert_eq!(model.outcome.worse, 0, "{:?}", model.treatments);
+    assert!(model.findings.iter().any(|it| it.doubt == CompareDoubt::OneRunEach));
+}
+
+#[test]
+fn runs_that_differ_by_themselves_are_the_error_of_a_change_where_there_are_several() {
+    let rates = |level: f64| {
+        [
+            [1.0, 1.01, 0.99, 1.0].map(|it| it * level * 10_000.0),
+            [1.0, 0.99, 1.01, 1.0].map(|it| it * level * 20_000.0),
+        ]
+    };
+    let runs = |name: &str, levels: &[f64]| -> Vec<Run> {
+        let run = |(at, level): (usize, &f64)| two_treatments(&format!("{name}{at}"), rates(*level));
+        levels.iter().enumerate().map(run).collect()
+    };
+    let one = compared(runs("a", &[1.0]), runs("b", &[1.06]), &[Metric::Throughput]);
+    assert_eq!(one.over_all[0].effect.verdict, Some(Verdict::Better), "{:?}", one.over_all);
+    assert_eq!(one.over_all[0].between_runs, None);
+    // The same difference on average, among runs of a side that differ as much.
+    let several =
+        compared(runs("a", &[0.94, 1.0, 1.06]), runs("b", &[1.0, 1.06, 1.12]), &[Metric::Throughput]);
+    let over_all = &several.over_all[0];
+    assert_eq!(over_all.effect.verdict, Some(Verdict::Inconclusive), "{over_all:?}");
+    assert!((over_all.degrees.expect("tested") - 4.0).abs() < 0.1, "{over_all:?}");
+    assert!(over_all.between_runs.is_some_and(|it| (0.05..0.07).contains(&it)), "{over_all:?}");
+    assert!(several.treatments.iter().all(|pair| pair.metrics[0].verdict == Verdict::Inconclusive));
+    assert!(several.findings.iter().all(|it| it.doubt != CompareDoubt::OneRunEach));
+}
+
+#[test]
+fn the_statement_that_became_slower_is_named_and_the_others_are_not() {
+    let run = |name: &str, factor: f64| {
+        let mut run = measured(name, &[100.0, 101.0, 99.0, 100.5].map(|it| it / factor));
+        each_record(&mut run, |at, record| {
+            let kind = |(name, slower): (&str, f64)| {
+                let mean = 1e6 * slower * [1.0, 1.004, 0.997, 1.002][at % 4];
+                let latency = LatencySummary { count: 1_000, mean, ..LatencySummary::default() };
+                StatementLatency { name: name.to_owned(), latency }
+            };
+            record.statements = [("select", factor), ("update", 1.0)].map(kind).into();
+        });
+        run
+    };
+    let verdicts = |factor: f64| {
+        let model = compared(vec![run("a", 1.0)], vec![run("b", factor)], &[Metric::Throughput]);
+        let names = model.statements.iter().map(|it| (it.statement.clone(), it.effect.verdict));
+        names.collect::<Vec<_>>()
+    };
+    let told = verdicts(1.3);
+    assert_eq!(told[0].1, Some(Verdict::Worse), "{told:?}");
+    assert!(told[1..].iter().all(|(_, verdict)| *verdict == Some(Verdict::Equivalent)), "{told:?}");
+    // Where no question is answered, nothing is told of a statement.
+    let run_with = |name: &str| {
+        let mut changed = run(name, 1.0);
+        each_record(&mut changed, |at, record| {
+            record.statements[0].latency.mean = 1.3e6 * [1.0, 1.004, 0.997, 1.002][at % 4]
+        });
+        changed
+    };
+    let model = compared(vec![run("a", 1.0)], vec![run_with("b")], &[Metric::Throughput]);
+    assert_eq!(model.statements[0].effect.verdict, Some(Verdict::Inconclusive), "{:?}", model.statements);
 }

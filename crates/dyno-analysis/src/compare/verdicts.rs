@@ -1,100 +1,148 @@
 //! Ratios of both sides and their verdicts.
 //!
-//! p-values of all comparisons of a page are corrected together, whatever their metric, because any of them can fail a build. (In a
-//! report each metric is a family of its own: nothing is decided there by all of them at once.)
+//! First comes one effect over all treatments for each metric, then the treatments of those that were answered ([`crate::stats::gate`]). All metrics are judged
+//! together, because any of them can fail a build.
 
+use super::over_all::{Asked, statements};
 use super::pool::PooledTreatment;
-use crate::compare::model::{ByRanks, CompareDoubt, CompareFinding, CompareRules, MetricPair, TreatmentPair};
-use crate::comparisons::{MIN_REPEATS, verdict, verdict_on_bounds};
+use crate::compare::model::{
+    ByRanks, CompareDoubt, CompareFinding, CompareRules, MetricPair, OverAll, TreatmentPair,
+};
+use crate::comparisons::{MIN_REPEATS, open_verdict, verdict, verdict_on_bounds};
 use crate::estimate::{count, estimate_among, has_bound};
 use crate::model::{Range, RatioBound, Verdict};
 use crate::standing::held_against;
-use crate::stats::compare::{RatioTest, repeats_needed, welch};
+use crate::stats::compare::{RatioTest, repeats_needed};
+use crate::stats::gate;
 use crate::stats::ranks::rank_sum;
+use crate::stats::sides::{Cell, Place};
 use crate::stats::student;
-use crate::stats::verdict::{Rules, judge};
+use crate::stats::verdict::{Judgement, Rules};
 use dyno_model::audit::AuditVerdict;
 use dyno_model::finding::Severity;
 use dyno_model::plan::{LoadPlan, Metric};
 
 /// What is known of one comparison before any is judged.
-struct Measured {
-    pair: MetricPair,
+pub(super) struct Measured {
+    pub(super) pair: MetricPair,
     /// The test, where there are enough values on both sides and the audits are not against it.
-    test: Option<RatioTest>,
-    /// Values of base and new.
-    values: (Vec<f64>, Vec<f64>),
+    pub(super) test: Option<RatioTest>,
+    /// The values of both sides with their places; none where the treatment cannot be compared.
+    pub(super) cell: Cell,
+    /// True when both sides have a trial that is compared.
+    pub(super) is_usable: bool,
 }
 
-/// Comparisons of every pair of treatments (base, new), by pair, and how they were made.
-pub(super) fn verdicts(
-    pairs: &[(&PooledTreatment<'_>, &PooledTreatment<'_>)],
-    metrics: &[Metric],
-    rules: Rules,
-) -> (Vec<Vec<MetricPair>>, CompareRules) {
-    let mut all: Vec<Vec<Measured>> = pairs
+/// Two treatments that belong together: base, new.
+pub(super) type Sides<'a> = (&'a PooledTreatment<'a>, &'a PooledTreatment<'a>);
+
+/// What was found.
+pub(super) struct Verdicts {
+    /// Comparisons, by pair of treatments.
+    pub(super) metrics: Vec<Vec<MetricPair>>,
+    /// One effect over all treatments, by metric.
+    pub(super) over_all: Vec<OverAll>,
+    /// The same of kinds of statements.
+    pub(super) statements: Vec<OverAll>,
+    /// How they were made.
+    pub(super) rules: CompareRules,
+}
+
+/// Comparisons of every pair of treatments: first over all of them, then each.
+pub(super) fn verdicts(pairs: &[Sides<'_>], metrics: &[Metric], rules: Rules) -> Verdicts {
+    let mut all: Vec<Vec<Measured>> = pairs.iter().map(|sides| measured(*sides, metrics)).collect();
+    let has = |metric: &&Metric| all.iter().flatten().any(|it| it.pair.metric == **metric);
+    let asked: Vec<Asked<'_>> = metrics
         .iter()
-        .map(|(base, new)| {
-            let loads = || [base, new].into_iter().map(|side| &side.treatment.load);
-            let is_given = loads().all(LoadPlan::gives_throughput);
-            // Who asks for nothing else gets it nevertheless.
-            let is_told = |metric: &&Metric| match metric.searched() {
-                Some(most) => loads().all(|load| load.find.is_some_and(|search| search.most == most)),
-                None => metrics.len() == 1 || !is_given || **metric != Metric::Throughput,
-            };
-            metrics.iter().filter(is_told).map(|metric| measure(base, new, *metric)).collect()
+        .filter(has)
+        .map(|metric| {
+            let of = |row: &'_ Vec<Measured>| row.iter().position(|it| it.pair.metric == *metric);
+            let members = all.iter().enumerate().filter_map(|(pair, row)| Some((pair, &row[of(row)?])));
+            Asked::new(*metric, None, pairs, members.collect())
         })
         .collect();
-    let tests: Vec<RatioTest> = all.iter().flatten().filter_map(|measured| measured.test).collect();
-    let judgements = judge(&tests, rules);
-    let risk = judgements.first().map_or(rules.alpha, |judgement| judgement.risk);
-    let mut judgements = judgements.into_iter();
-    for (measured, (base, new)) in
-        all.iter_mut().zip(pairs).flat_map(|(row, sides)| row.iter_mut().map(move |one| (one, sides)))
-    {
-        let pair = &mut measured.pair;
-        if let Some(test) = measured.test
-            && let Some(judgement) = judgements.next()
-        {
-            (pair.verdict, pair.exceeds_margin) = verdict(pair.metric, &judgement);
-            pair.ratio_interval = Some(Range { low: judgement.low, high: judgement.high });
-            pair.interval_level = Some(judgement.level);
-            pair.p = Some(test.p);
-            pair.p_corrected = Some(judgement.p_corrected);
-            pair.detectable_ratio = Some(judgement.detectable_ratio);
-        }
-        if pair.bound.is_some() {
-            settle_bound(pair);
-        }
-        let (of_base, of_new) = (base.standing.not_working(), new.standing.not_working());
-        if (of_base.is_some() || of_new.is_some())
-            && held_against(pair.verdict, of_new, of_base) == Verdict::Invalid
-        {
-            // What is left of the figures would look like an answer.
-            *pair = MetricPair { base: pair.base, new: pair.new, ..invalid(pair.metric) };
-        }
-        if pair.bound.is_none() && pair.verdict == Verdict::Inconclusive {
-            let (base, new) = &measured.values;
-            // Where as many as there are would have to do, a difference close to the margin needs still more.
-            let more = base.len().min(new.len()) + 1;
-            let needed =
-                repeats_needed(new, base, rules.margin, risk).map(|needed| needed.max(more).max(MIN_REPEATS));
-            pair.repeats_needed = needed.map(count);
+    let known: Vec<gate::QuestionTests> = asked.iter().map(Asked::known).collect();
+    let has_runs = asked.iter().any(Asked::has_runs);
+    let judged = gate::judge(&known, if has_runs { gate::SIDES_OF_RUNS } else { gate::SIDES }, rules);
+    for (it, judged) in asked.iter().zip(&judged) {
+        for ((pair, test), judgement) in it.tests.iter().zip(&judged.cells) {
+            let of_metric = |one: &&mut Measured| one.pair.metric == it.metric;
+            if let Some(one) = all[*pair].iter_mut().find(of_metric) {
+                tell(&mut one.pair, test, judgement);
+            }
         }
     }
-    let pairs = all.into_iter().map(|row| row.into_iter().map(|measured| measured.pair).collect()).collect();
-    let rules = CompareRules {
+    for (row, sides) in all.iter_mut().zip(pairs) {
+        row.iter_mut().for_each(|one| settle(one, *sides, rules));
+    }
+    let several = |it: &&Asked<'_>| it.treatments > 1;
+    let over_all = asked
+        .iter()
+        .zip(&judged)
+        .filter(|(it, _)| several(it))
+        .map(|(it, judged)| it.over_all(judged.effect, Some(judged), rules))
+        .collect();
+    let metrics: Vec<Vec<MetricPair>> =
+        all.into_iter().map(|row| row.into_iter().map(|measured| measured.pair).collect()).collect();
+    let told = || metrics.iter().flatten().filter(|it| it.verdict != Verdict::Equivalent);
+    let rules_made = CompareRules {
         margin: rules.margin,
         alpha: rules.alpha,
         min_repeats: MIN_REPEATS as u32,
-        family: count(tests.len()),
-        interval_level: 1.0 - risk,
+        family: count(asked.iter().map(|it| it.tests.len()).sum()),
+        interval_level: told().filter_map(|it| it.interval_level).fold(1.0, f64::min),
     };
-    (pairs, rules)
+    Verdicts { metrics, over_all, statements: statements(pairs, &judged, rules), rules: rules_made }
+}
+
+fn measured((base, new): Sides<'_>, metrics: &[Metric]) -> Vec<Measured> {
+    let loads = || [base, new].into_iter().map(|side| &side.treatment.load);
+    let is_given = loads().all(LoadPlan::gives_throughput);
+    // Who asks for nothing else gets it nevertheless.
+    let is_told = |metric: &&Metric| match metric.searched() {
+        Some(most) => loads().all(|load| load.find.is_some_and(|search| search.most == most)),
+        None => metrics.len() == 1 || !is_given || **metric != Metric::Throughput,
+    };
+    metrics.iter().filter(is_told).map(|metric| measure(base, new, *metric)).collect()
+}
+
+/// Writes down what was judged.
+fn tell(pair: &mut MetricPair, test: &RatioTest, judgement: &Judgement) {
+    (pair.verdict, pair.exceeds_margin) = verdict(pair.metric, judgement);
+    pair.ratio = Some(test.ratio);
+    pair.ratio_interval = Some(Range { low: judgement.low, high: judgement.high });
+    pair.interval_level = Some(judgement.level);
+    pair.p = Some(test.p);
+    pair.p_corrected = Some(judgement.p_corrected);
+    pair.detectable_ratio = Some(judgement.detectable_ratio);
+}
+
+/// Takes from a comparison what does not follow, and says what would decide it.
+fn settle(measured: &mut Measured, (base, new): Sides<'_>, rules: Rules) {
+    let pair = &mut measured.pair;
+    if pair.bound.is_some() {
+        settle_bound(pair);
+    }
+    let (of_base, of_new) = (base.standing.not_working(), new.standing.not_working());
+    if (of_base.is_some() || of_new.is_some())
+        && held_against(pair.verdict, of_new, of_base) == Verdict::Invalid
+    {
+        // What is left of the figures would look like an answer.
+        *pair = MetricPair { base: pair.base, new: pair.new, ..invalid(pair.metric) };
+    }
+    if pair.bound.is_none() && pair.verdict == Verdict::Inconclusive {
+        let values = |side: &[(Place, f64)]| side.iter().map(|(_, value)| *value).collect::<Vec<_>>();
+        let (base, new) = (values(&measured.cell.base), values(&measured.cell.new));
+        // Where as many as there are would have to do, a difference close to the margin needs still more.
+        let more = base.len().min(new.len()) + 1;
+        let risk = pair.interval_level.map_or(rules.alpha, |level| 1.0 - level);
+        let needed = repeats_needed(&new, &base, rules.margin, risk);
+        pair.repeats_needed = needed.map(|needed| count(needed.max(more).max(MIN_REPEATS)));
+    }
 }
 
 /// A comparison that nothing is known of.
-fn invalid(metric: Metric) -> MetricPair {
+pub(super) fn invalid(metric: Metric) -> MetricPair {
     MetricPair {
         metric,
         base: None,
@@ -114,11 +162,11 @@ fn invalid(metric: Metric) -> MetricPair {
 }
 
 fn measure(base: &PooledTreatment<'_>, new: &PooledTreatment<'_>, metric: Metric) -> Measured {
-    let values = |side: &PooledTreatment<'_>| -> Vec<f64> {
+    let cell = cell_of(base, new, |side| {
         // A side of which a figure is missing is not compared at all.
-        let figures = side.standing.figures(metric).unwrap_or_default();
-        figures.into_iter().map(|(_, value)| value).collect()
-    };
+        let figures = side.standing.figures(metric)?;
+        Some(figures.into_iter().map(|(_, value)| value).collect())
+    });
     let shown = |side: &PooledTreatment<'_>| match metric {
         // Trials without a commit have a throughput, too.
         Metric::Throughput => estimate_among(side.valid(), metric),
@@ -127,19 +175,17 @@ fn measure(base: &PooledTreatment<'_>, new: &PooledTreatment<'_>, metric: Metric
             estimate_among(figures.into_iter().map(|(record, _)| record), metric)
         }
     };
-    let (of_base, of_new) = (values(base), values(new));
-    let is_violated = [base, new]
-        .iter()
-        .any(|side| side.records.iter().any(|record| record.audit.verdict() == AuditVerdict::Violated));
+    let values = |side: &[(Place, f64)]| side.iter().map(|(_, value)| *value).collect::<Vec<_>>();
+    let (of_base, of_new) = (values(&cell.base), values(&cell.new));
+    let is_violated = is_violated(base, new);
     let ratio = geometric_mean(&of_new).zip(geometric_mean(&of_base)).map(|(new, base)| new / base);
     let has_enough = of_base.len().min(of_new.len()) >= MIN_REPEATS;
     let is_bound = |side: &PooledTreatment<'_>| has_bound(side.standing.usable.iter().copied(), metric);
     let bound = RatioBound::of(is_bound(new), is_bound(base));
     let is_unknown = bound == Some(RatioBound::Unknown);
-    let test = welch(&of_new, &of_base).filter(|_| has_enough && !is_violated && !is_unknown);
+    let test = cell.welch().filter(|_| has_enough && !is_violated && !is_unknown);
     // Figures that too few transactions leave unknown keep a comparison open; a side without any trial to compare makes it invalid.
-    let is_usable = [base, new].iter().all(|side| !side.standing.usable.is_empty());
-    let verdict = if is_violated || !is_usable { Verdict::Invalid } else { Verdict::Inconclusive };
+    let is_usable = !is_violated && [base, new].iter().all(|side| !side.standing.usable.is_empty());
     let pair = MetricPair {
         base: shown(base),
         new: shown(new),
@@ -150,10 +196,28 @@ fn measure(base: &PooledTreatment<'_>, new: &PooledTreatment<'_>, metric: Metric
             ratio_interval: ranks.interval.map(|(low, high)| Range { low, high }),
             p: ranks.p,
         }),
-        verdict,
+        verdict: open_verdict(is_usable),
         ..invalid(metric)
     };
-    Measured { pair, test, values: (of_base, of_new) }
+    Measured { pair, test, cell, is_usable }
+}
+
+/// Values of both sides with their places; nothing of a side that `values` has none for.
+pub(super) fn cell_of<'a>(
+    base: &'a PooledTreatment<'a>,
+    new: &'a PooledTreatment<'a>,
+    values: impl Fn(&'a PooledTreatment<'a>) -> Option<Vec<f64>>,
+) -> Cell {
+    let side = |side: &'a PooledTreatment<'a>| {
+        side.places.iter().copied().zip(values(side).unwrap_or_default()).collect::<Vec<_>>()
+    };
+    Cell { base: side(base), new: side(new) }
+}
+
+/// True when an audit of a side found the data violated.
+pub(super) fn is_violated(base: &PooledTreatment<'_>, new: &PooledTreatment<'_>) -> bool {
+    let mut records = [base, new].into_iter().flat_map(|side| &side.records);
+    records.any(|record| record.audit.verdict() == AuditVerdict::Violated)
 }
 
 /// Takes from a comparison of lower bounds what does not follow from them.

@@ -20,7 +20,7 @@ fn run(blocks: u32, work: impl Fn(u32) -> f64) -> RunData {
 
 fn judged(data: &mut RunData, measure: LimitMeasure, value: f64) -> Vec<LimitRow> {
     let treatments = (0..data.run.plan.treatments.len()).collect();
-    data.run.plan.limits = vec![Limit { measure, value, stage: None, treatments, aborts: false }];
+    data.run.plan.limits = vec![Limit { measure, value, part: None, treatments, aborts: false }];
     limits(&View::new(data))
 }
 
@@ -58,7 +58,7 @@ fn that_one_of_many_is_broken_is_corrected_for_their_number() {
         data.run.plan.limits = vec![Limit {
             measure: LimitMeasure::Throughput,
             value: limit,
-            stage: None,
+            part: None,
             treatments,
             aborts: false,
         }];
@@ -122,13 +122,8 @@ fn a_run_that_a_limit_may_end_early_is_judged_more_strictly_for_being_looked_at(
         data.run.outcomes.retain(|id, _| data.run.plan.trials.iter().any(|it| it.id == *id && it.block <= 3));
         // p is 0.04 alone.
         let value = 5_000.0 * (0.02 / 3.0_f64.sqrt() * 3.32).exp();
-        data.run.plan.limits = vec![Limit {
-            measure: LimitMeasure::Throughput,
-            value,
-            stage: None,
-            treatments: vec![0],
-            aborts,
-        }];
+        data.run.plan.limits =
+            vec![Limit { measure: LimitMeasure::Throughput, value, part: None, treatments: vec![0], aborts }];
         verdicts(&limits(&View::new(&data)))
     };
     assert_eq!(of(false), [LimitVerdict::Broken]);

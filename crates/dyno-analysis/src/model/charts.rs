@@ -138,6 +138,32 @@ pub struct TimelinePoint {
     pub max_ms: Option<f64>,
 }
 
+/// How response times were distributed in the course of a trial's measured window: how many transactions ended in each stretch of time, by bands of response time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HeatMap {
+    /// Trial.
+    pub trial: String,
+    /// Index of the treatment.
+    pub treatment: usize,
+    /// Block.
+    pub block: u32,
+    /// Lower ends of the bands in milliseconds, rising, and the upper end of the last. Each is as wide as the others on a logarithmic axis.
+    pub bands_ms: Vec<f64>,
+    /// Stretches in order of time, at most as many as a picture can show.
+    pub columns: Vec<HeatColumn>,
+}
+
+/// A stretch of time of a heat map.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HeatColumn {
+    /// Start in seconds since the first client began.
+    pub start_s: f64,
+    /// Length in seconds.
+    pub length_s: f64,
+    /// Transactions committed in it, by band.
+    pub counts: Vec<u64>,
+}
+
 /// Figures published elsewhere.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PublishedSeries {

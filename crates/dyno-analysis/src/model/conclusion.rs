@@ -5,7 +5,7 @@ use super::estimate::{Estimate, Range};
 use super::growth::{GrowthLead, GrowthMoment};
 use super::limits::LimitVerdict;
 use dyno_model::finding::Finding;
-use dyno_model::limit::LimitMeasure;
+use dyno_model::limit::{LimitMeasure, LimitPart};
 use dyno_model::plan::Metric;
 use serde::{Deserialize, Serialize};
 
@@ -188,9 +188,9 @@ pub enum Conclusion {
         measure: LimitMeasure,
         /// Where it lies, as in [`super::LimitRow::value`].
         value: f64,
-        /// The stage of the load that it is about; absent: the whole trial.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        stage: Option<String>,
+        /// What of a trial it is about; absent: the whole trial.
+        #[serde(default, flatten, skip_serializing_if = "Option::is_none")]
+        part: Option<LimitPart>,
         /// Whether it was kept.
         verdict: LimitVerdict,
         /// In how many treatments.

@@ -2,7 +2,7 @@
 
 use super::comparisons::NotWorking;
 use super::estimate::Range;
-use dyno_model::limit::LimitMeasure;
+use dyno_model::limit::{LimitMeasure, LimitPart};
 use serde::{Deserialize, Serialize};
 
 /// A limit at one treatment.
@@ -12,9 +12,9 @@ pub struct LimitRow {
     pub measure: LimitMeasure,
     /// Where it lies: per second, in milliseconds, in per cent; 0 for what is lost.
     pub value: f64,
-    /// The stage of the load that it is about; absent: the whole trial.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stage: Option<String>,
+    /// What of a trial it is about; absent: the whole trial.
+    #[serde(default, flatten, skip_serializing_if = "Option::is_none")]
+    pub part: Option<LimitPart>,
     /// Index into [`super::ReportModel::treatments`].
     pub treatment: usize,
     /// Geometric mean over valid trials, or the share, in the unit of `value`; absent where there is none.

@@ -22,16 +22,18 @@ mod faults;
 mod growth;
 mod latency;
 mod limits;
+mod named;
 mod provenance;
 mod questions;
 mod resources;
 mod search;
 mod stage;
+mod topology;
 mod trials;
 
 pub use charts::{
-    Panel, PanelLine, PanelPoint, PercentileCurve, PercentilePoint, PublishedPoint, PublishedRows,
-    PublishedSeries, RateLine, RatePoint, RepeatDot, Timeline, TimelinePoint,
+    HeatColumn, HeatMap, Panel, PanelLine, PanelPoint, PercentileCurve, PercentilePoint, PublishedPoint,
+    PublishedRows, PublishedSeries, RateLine, RatePoint, RepeatDot, Timeline, TimelinePoint,
 };
 pub use checks::{
     AuditRow, FindingRow, GeneratorRow, LedgerAudit, LedgerExample, RowCountAudit, SeriesSteadiness,
@@ -49,11 +51,13 @@ pub use growth::{
 };
 pub use latency::MergedLatency;
 pub use limits::{LimitRow, LimitVerdict};
+pub use named::NamedRow;
 pub use provenance::{IMPORTED, Provenance, SystemRow, SystemStart, SystemStarts, WorkloadRow};
 pub use questions::{Interaction, InteractionWith, Place, Question, RatioScatter, Scatter, Varied};
 pub use resources::{ResourcePoint, ResourceRow};
 pub use search::{SearchRow, SearchStep};
 pub use stage::{LoadPoint, StageRow};
+pub use topology::{NodeRole, Topology, TopologyNode, TopologyWay, WayVia};
 pub use trials::{
     Completeness, FailedTrial, KindCount, LineName, TreatmentRow, TrialFigures, TrialRow, TrialState,
     Validity,
@@ -80,6 +84,9 @@ pub struct ReportModel {
     pub front: Option<FrontMatter>,
     /// Where, when and with what it was measured.
     pub provenance: Provenance,
+    /// Who talks to whom, one per distinct picture; empty when other programs measured.
+    #[serde(default)]
+    pub topologies: Vec<Topology>,
     /// What was planned against what is there.
     pub completeness: Completeness,
     /// What follows, most important first. Rendered to whole sentences by `dyno-report`.
@@ -107,6 +114,9 @@ pub struct ReportModel {
     pub percentile_curves: Vec<PercentileCurve>,
     /// What happened second by second, one per measured trial.
     pub timelines: Vec<Timeline>,
+    /// The distribution of response times in the course of a trial, for at most one trial per treatment.
+    #[serde(default)]
+    pub heat_maps: Vec<HeatMap>,
     /// Latency of the transaction and of each kind of statement, one table per treatment that has valid data.
     pub statements: Vec<StatementTable>,
     /// What the data said afterwards, one row per treatment that was audited.
@@ -137,6 +147,9 @@ pub struct ReportModel {
     /// What each stage of a load brought that changes inside a trial, in the order of treatments and stages.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<StageRow>,
+    /// Transactions by name, in the order of treatments and of the workload; none where a workload has less than two names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub transactions: Vec<NamedRow>,
     /// How often the data were looked at while they were measured; absent where the number of blocks was fixed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub looks: Option<Looks>,

@@ -1,6 +1,6 @@
 //! Known truths come out right.
 
-use super::{Cell, Model, answer, groups, rows, ways};
+use super::{Cell, Model, answer, groups, rows, settings, ways};
 use crate::model::{ComparisonOf, Conclusion, InteractionWith, Question, ReportModel, Verdict};
 use crate::pairs::pairs;
 use crate::stats::mixed::{self, Components};
@@ -166,12 +166,14 @@ fn where_one_cell_scatters_more_than_the_others_answers_and_interactions_rest_on
         cells.iter().flat_map(|cell| [cell.pair.subject, cell.pair.baseline]).collect();
     let treatments: Vec<usize> = treatments.into_iter().collect();
     let fit = mixed::fit(&rows(view.plan(), &cells, &treatments).0, Components::Free).expect("a fit");
-    let model = Model { fit, treatments, cells: &cells };
+    let number = |treatment: usize| treatments.iter().position(|it| *it == treatment).expect("one of them");
+    let sides = cells.iter().map(|cell| [cell.pair.subject, cell.pair.baseline].map(number)).collect();
+    let model = Model { fit, sides };
     let whole = model.fit.contrast(&model.weights(&[0, 1, 2, 3, 4, 5])).expect("an estimate");
     let found = answer(&view, Metric::Throughput, &cells, 3).expect("an answer");
     // Three blocks leave that cell two.
     assert!(whole.degrees > 3.0 && found.test.degrees() < 2.1, "{whole:?} {:?}", found.test);
-    for way in ways(view.plan(), &cells.iter().map(|cell| cell.pair).collect::<Vec<_>>()) {
+    for way in ways(&settings(view.plan(), &cells.iter().map(|cell| cell.pair).collect::<Vec<_>>())) {
         let believed = model.interaction(&way, 1.0).and_then(|it| it.p).expect("tested");
         let said = found.interactions.iter().find(|it| it.with == way.with).and_then(|it| it.p);
         assert!(said.is_some_and(|said| said > believed + 1e-3), "{said:?} {believed}");

@@ -71,6 +71,25 @@ impl RatioTest {
         (self.error.powi(2) * self.repeats as f64, self.degrees)
     }
 
+    /// The same test where what several runs have in common adds to the variance of its difference: that variance, with its degrees of freedom. Degrees of
+    /// freedom of the sum are Satterthwaite's.
+    #[must_use]
+    pub fn with_added(&self, variance: f64, degrees: f64) -> Self {
+        let own = self.error.powi(2);
+        let spread = own.powi(2) / self.degrees + variance.powi(2) / degrees;
+        if variance <= 0.0 || spread <= 0.0 {
+            return *self;
+        }
+        let sum = own + variance;
+        Self::of(self.difference, sum.sqrt(), sum.powi(2) / spread, self.repeats).at_look(self.levels)
+    }
+
+    /// Variance of its difference, and its degrees of freedom.
+    #[must_use]
+    pub fn error_variance(&self) -> (f64, f64) {
+        (self.error.powi(2), self.degrees)
+    }
+
     /// The same paired differences, judged by another variance.
     #[must_use]
     pub fn with_variance(&self, variance: f64, degrees: f64) -> Self {

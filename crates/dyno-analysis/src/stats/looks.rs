@@ -183,7 +183,7 @@ fn falling(end: f64, holds: impl Fn(f64) -> bool) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scatter::Scatter;
+    use super::super::noise::Noise;
     use super::*;
 
     #[test]
@@ -231,10 +231,10 @@ mod tests {
     fn whoever_looks_after_each_block_is_wrong_no_more_often_than_the_risk_allows() {
         let most = 12;
         let levels: Vec<f64> = (FIRST_LOOK..=most).map(|block| level_of(0.05, block, most, false)).collect();
-        let mut scatter = Scatter::of(0x9E37_79B9_7F4A_7C15);
+        let mut noise = Noise::of(0x9E37_79B9_7F4A_7C15);
         let (mut wrong, mut naive) = (0, 0);
         for _ in 0..2000 {
-            let values: Vec<f64> = (0..most).map(|_| scatter.normal()).collect();
+            let values: Vec<f64> = (0..most).map(|_| noise.normal()).collect();
             let p = |block: u32| {
                 let sum: f64 = values[..block as usize].iter().sum();
                 2.0 * upper_tail((sum / f64::from(block).sqrt()).abs())

@@ -17,17 +17,14 @@ impl Matrix {
         Self { columns, values }
     }
 
-    /// Number of rows.
     pub(super) fn rows(&self) -> usize {
         self.values.len().checked_div(self.columns).unwrap_or(0)
     }
 
-    /// An element.
     pub(super) fn at(&self, row: usize, column: usize) -> f64 {
         self.values[row * self.columns + column]
     }
 
-    /// A row.
     pub(super) fn row(&self, row: usize) -> &[f64] {
         &self.values[row * self.columns..][..self.columns]
     }

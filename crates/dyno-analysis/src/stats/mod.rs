@@ -5,6 +5,8 @@
 //! * [`compare`]: ratio of two treatments with interval, p-value and smallest visible effect;
 //! * [`ranks`]: the same ratio without assumptions about the distribution (Hodges and Lehmann, Mann and Whitney);
 //! * [`mixed`]: one effect over all cells of an experiment, with blocks and starts of servers as strata; `matrix`: its linear algebra;
+//! * [`strata`]: which of blocks, starts and the like a model has;
+//! * [`sides`]: the same for two sides of runs that share no block;
 //! * [`moderated`]: variances of many cells that borrow strength from each other;
 //! * [`looks`]: data that are looked at after each block, without more false verdicts;
 //! * [`gate`]: the verdicts of a whole report, questions first;
@@ -23,10 +25,12 @@ pub mod looks;
 mod matrix;
 pub mod mixed;
 pub mod moderated;
-pub mod ranks;
 #[cfg(test)]
-mod scatter;
+mod noise;
+pub mod ranks;
+pub mod sides;
 pub mod steady;
+pub mod strata;
 pub mod student;
 pub mod verdict;
 pub mod within;

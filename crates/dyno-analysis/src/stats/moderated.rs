@@ -125,7 +125,7 @@ fn likelihood(variances: &[(f64, f64)], common: f64, degrees: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::super::compare::paired;
-    use super::super::scatter::Scatter;
+    use super::super::noise::Noise;
     use super::super::verdict::benjamini_hochberg;
     use super::*;
 
@@ -167,13 +167,13 @@ mod tests {
 
     #[test]
     fn cells_of_unlike_scatter_are_not_called_different_more_often_than_the_risk_allows() {
-        let mut scatter = Scatter::of(9);
+        let mut noise = Noise::of(9);
         let mut reports = 0;
         for _ in 0..600 {
             let tests: Vec<RatioTest> = (0..12)
                 .map(|_| {
-                    let deviation = 0.06 * (0.5 * scatter.normal()).exp();
-                    let pairs = [(); 3].map(|()| ((deviation * scatter.normal()).exp(), 1.0));
+                    let deviation = 0.06 * (0.5 * noise.normal()).exp();
+                    let pairs = [(); 3].map(|()| ((deviation * noise.normal()).exp(), 1.0));
                     paired(&pairs).expect("pairs")
                 })
                 .collect();

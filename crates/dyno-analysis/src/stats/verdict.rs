@@ -70,6 +70,21 @@ pub fn holm(hypotheses: &[(f64, f64)], alpha: f64) -> Vec<Corrected> {
     corrected
 }
 
+/// p-values with weights, corrected by the weighted procedure of Benjamini and Hochberg: with weights of mean 1, the largest `k` such that `k` of the `m` values `p /
+/// weight` are at most `alpha · k / m`. Of the rejections, on average at most the share alpha is false; where nothing differs, any rejection has the risk alpha.
+///
+/// Source: C. R. Genovese, K. Roeder, L. Wasserman, "False Discovery Control with p-Value Weighting", Biometrika 93 (2006).
+#[must_use]
+pub fn step_up(hypotheses: &[(f64, f64)], alpha: f64) -> Vec<Corrected> {
+    let number = hypotheses.len() as f64;
+    let mean = hypotheses.iter().map(|(_, weight)| weight).sum::<f64>() / number;
+    let weights = || hypotheses.iter().map(|(_, weight)| weight / mean);
+    let shares: Vec<f64> = hypotheses.iter().zip(weights()).map(|((p, _), weight)| p / weight).collect();
+    let corrected: Vec<f64> = benjamini_hochberg(&shares).into_iter().map(|p| p.min(1.0)).collect();
+    let risk = shared_risk(&corrected, alpha);
+    corrected.into_iter().zip(weights()).map(|(p, weight)| Corrected { p, risk: risk * weight }).collect()
+}
+
 /// Rules of a verdict.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rules {
@@ -171,7 +186,7 @@ pub fn judgement(test: &RatioTest, p_corrected: f64, risk: f64, rules: Rules) ->
 #[cfg(test)]
 mod tests {
     use super::super::compare::paired;
-    use super::super::scatter::Scatter;
+    use super::super::noise::Noise;
     use super::*;
 
     #[test]
@@ -205,14 +220,26 @@ mod tests {
     }
 
     #[test]
+    fn without_weights_the_weighted_procedure_is_benjamini_and_hochbergs() {
+        let p = [0.01, 0.04, 0.03, 0.005];
+        for (it, expected) in step_up(&p.map(|p| (p, 4.0)), 0.05).iter().zip(benjamini_hochberg(&p)) {
+            assert!((it.p - expected).abs() < 1e-12 && (it.risk - 0.05).abs() < 1e-12, "{it:?}");
+        }
+        // Weights 1.6 and 0.4: 0.03 / 1.6 is the smallest of two, and 0.012 / 0.4 the largest.
+        let weighted = step_up(&[(0.03, 4.0), (0.012, 1.0)], 0.05);
+        assert!((weighted[0].p - 0.03).abs() < 1e-12 && (weighted[1].p - 0.03).abs() < 1e-12, "{weighted:?}");
+        assert!(step_up(&[(0.05, 4.0), (0.03, 1.0)], 0.05).iter().all(|it| it.p > 0.05));
+    }
+
+    #[test]
     fn an_interval_at_the_level_of_its_hypothesis_leaves_out_1_exactly_where_it_is_rejected() {
-        let mut scatter = Scatter::of(3);
+        let mut noise = Noise::of(3);
         for differing in [0, 1, 5, 20] {
             for _ in 0..50 {
-                let tests: Vec<_> =
-                    family(&mut scatter, differing).into_iter().map(|(_, test)| test).collect();
+                let tests: Vec<_> = family(&mut noise, differing).into_iter().map(|(_, test)| test).collect();
                 let hypotheses: Vec<_> = tests.iter().map(|test| (test.p, 1.0)).collect();
-                for (test, it) in tests.iter().zip(holm(&hypotheses, 0.05)) {
+                let both = holm(&hypotheses, 0.05).into_iter().chain(step_up(&hypotheses, 0.05));
+                for (test, it) in tests.iter().chain(&tests).zip(both) {
                     let (low, high) = test.interval(it.risk);
                     assert_eq!(low > 1.0 || high < 1.0, it.p < 0.05, "{test:?} {it:?}");
                 }
@@ -258,11 +285,11 @@ mod tests {
 
     #[test]
     fn comparing_a_system_with_itself_finds_nothing_more_often_than_the_risk_allows() {
-        let mut scatter = Scatter::of(42);
+        let mut noise = Noise::of(42);
         let mut verdicts = 0;
         for _ in 0..400 {
             let pairs: Vec<_> =
-                (0..5).map(|_| ((0.10 * scatter.normal()).exp(), (0.10 * scatter.normal()).exp())).collect();
+                (0..5).map(|_| ((0.10 * noise.normal()).exp(), (0.10 * noise.normal()).exp())).collect();
             if matches!(alone(&pairs), Decision::Larger { .. } | Decision::Smaller { .. }) {
                 verdicts += 1;
             }
@@ -273,11 +300,11 @@ mod tests {
 
     #[test]
     fn five_repeats_with_one_per_cent_scatter_see_five_per_cent() {
-        let mut scatter = Scatter::of(7);
+        let mut noise = Noise::of(7);
         let mut seen = 0;
         for _ in 0..200 {
             let pairs: Vec<_> = (0..5)
-                .map(|_| (1.05 * (0.01 * scatter.normal()).exp(), (0.01 * scatter.normal()).exp()))
+                .map(|_| (1.05 * (0.01 * noise.normal()).exp(), (0.01 * noise.normal()).exp()))
                 .collect();
             let test = paired(&pairs).expect("pairs");
             seen += usize::from(test.p < 0.05);
@@ -286,10 +313,10 @@ mod tests {
     }
 
     /// A family of 20 comparisons over five blocks, of which so many differ by 12 %; the true logarithms beside the tests.
-    fn family(scatter: &mut Scatter, differing: usize) -> Vec<(f64, RatioTest)> {
+    fn family(noise: &mut Noise, differing: usize) -> Vec<(f64, RatioTest)> {
         let one = |i: usize| {
             let truth = if i < differing { 0.12 } else { 0.0 };
-            let pairs: Vec<_> = (0..5).map(|_| ((truth + 0.05 * scatter.normal()).exp(), 1.0)).collect();
+            let pairs: Vec<_> = (0..5).map(|_| ((truth + 0.05 * noise.normal()).exp(), 1.0)).collect();
             (truth, paired(&pairs).expect("pairs"))
         };
         (0..20).map(one).collect()
@@ -297,11 +324,10 @@ mod tests {
 
     #[test]
     fn an_interval_leaves_out_1_exactly_where_the_verdict_is_better_or_worse() {
-        let mut scatter = Scatter::of(11);
+        let mut noise = Noise::of(11);
         for differing in [0, 1, 5, 20] {
             for _ in 0..50 {
-                let tests: Vec<_> =
-                    family(&mut scatter, differing).into_iter().map(|(_, test)| test).collect();
+                let tests: Vec<_> = family(&mut noise, differing).into_iter().map(|(_, test)| test).collect();
                 for (test, judged) in tests.iter().zip(judge(&tests, Rules::default())) {
                     let leaves_out_1 = judged.low > 1.0 || judged.high < 1.0;
                     match judged.decision {
@@ -318,11 +344,11 @@ mod tests {
 
     #[test]
     fn of_the_intervals_beside_better_and_worse_at_most_one_in_twenty_misses_the_truth() {
-        let mut scatter = Scatter::of(5);
+        let mut noise = Noise::of(5);
         for differing in [2, 10] {
             let (mut missed, mut families) = (0.0, 0.0);
             for _ in 0..400 {
-                let family = family(&mut scatter, differing);
+                let family = family(&mut noise, differing);
                 let tests: Vec<_> = family.iter().map(|(_, test)| *test).collect();
                 let judged = judge(&tests, Rules::default());
                 let told: Vec<bool> = family

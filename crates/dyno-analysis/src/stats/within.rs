@@ -44,24 +44,24 @@ pub fn variance_of_means(trials: &[Vec<f64>]) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scatter::Scatter;
+    use super::super::noise::Noise;
     use super::super::student::variance;
     use super::*;
 
     #[test]
     fn the_scatter_of_means_is_told_from_the_seconds_in_them_also_where_these_hang_together() {
         for (carried, length) in [(0.0, 10), (0.5, 10), (0.5, 30)] {
-            let mut scatter = Scatter::of(13);
-            let trial = |scatter: &mut Scatter| {
+            let mut noise = Noise::of(13);
+            let trial = |noise: &mut Noise| {
                 let fresh = f64::sqrt(1.0 - carried * carried);
-                let mut state = scatter.normal();
+                let mut state = noise.normal();
                 let mut next = || {
-                    state = carried * state + fresh * scatter.normal();
+                    state = carried * state + fresh * noise.normal();
                     1000.0 * (1.0 + 0.05 * state)
                 };
                 (0..length).map(|_| next()).collect::<Vec<f64>>()
             };
-            let trials: Vec<Vec<f64>> = (0..400).map(|_| trial(&mut scatter)).collect();
+            let trials: Vec<Vec<f64>> = (0..400).map(|_| trial(&mut noise)).collect();
             let means: Vec<f64> = trials.iter().filter_map(|it| mean(it)).map(f64::ln).collect();
             let (told, true_one) =
                 (variance_of_means(&trials).expect("enough"), variance(&means).expect("many"));

@@ -163,15 +163,6 @@ impl Connection {
         self.state == State::MoreResults
     }
 
-    /// Parameters that a prepared statement takes; `None` when it is none of this connection.
-    #[must_use]
-    pub fn parameters(&self, statement: Statement) -> Option<usize> {
-        self.statements.get(statement.0 as usize).map(|known| match known {
-            Known::Prepared { kinds, .. } => kinds.len(),
-            Known::Text(template) => template.parameters(),
-        })
-    }
-
     /// The next result of a text of several statements, or of a procedure; `None` when there is none left.
     ///
     /// # Errors
@@ -181,18 +172,6 @@ impl Connection {
             return Ok(None);
         }
         self.receive_one(None, sink).await.map(|(outcome, _)| Some(outcome))
-    }
-
-    /// Asks the server for a sign of life.
-    ///
-    /// # Errors
-    /// When there is none.
-    pub async fn ping(&mut self) -> Result<()> {
-        self.make_ready().await?;
-        self.output.clear();
-        let sequence = command::ping(&mut self.output);
-        self.send(sequence, Encoding::Text).await?;
-        self.receive_all(None, &mut Discard).await.map(|_| ())
     }
 
     #[inline]

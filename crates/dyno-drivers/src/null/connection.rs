@@ -278,12 +278,6 @@ impl Connection {
         }
         Ok(self.answer(kind, sink))
     }
-
-    /// Statements begun on this connection so far, session set-up and bulk loads excluded.
-    #[must_use]
-    pub fn statements(&self) -> u64 {
-        self.statements
-    }
 }
 
 fn interrupted() -> OperationFailure {

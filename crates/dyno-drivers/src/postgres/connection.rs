@@ -117,15 +117,6 @@ impl Connection {
         }
     }
 
-    /// Parameters that a prepared statement takes; `None` when it is none of this connection.
-    #[must_use]
-    pub fn parameters(&self, statement: Statement) -> Option<usize> {
-        self.statements.get(statement.0 as usize).map(|prepared| match prepared {
-            Prepared::Bound { count, .. } => *count,
-            Prepared::Text(template) => template.parameters(),
-        })
-    }
-
     /// True when the connection can be used for another statement.
     #[must_use]
     pub fn is_usable(&self) -> bool {

@@ -24,4 +24,3 @@ mod error;
 mod literal;
 
 pub use connection::{BUSY_TIMEOUT, Connection};
-pub use error::explain;

@@ -261,11 +261,6 @@ impl Registration {
         self.readiness.writable.set(false);
     }
 
-    /// The socket from now on belongs to the task that is running.
-    pub(super) fn adopt(&self) {
-        self.readiness.task.set(self.reactor.0.current.get());
-    }
-
     /// Asks for the current task to be polled at a time even if the socket stays silent.
     pub(super) fn wake_at(&self, due: Instant) {
         self.reactor.wake_at(due);

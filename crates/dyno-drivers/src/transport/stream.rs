@@ -197,15 +197,6 @@ impl Stream {
         }))
     }
 
-    /// The socket is used by another task from now on.
-    pub fn adopt(&self) {
-        if let Waiting::Reactor(registration) = &self.wire.waiting {
-            registration.adopt();
-            // The timer, if there is one, wakes another task.
-            self.wire.armed.set(None);
-        }
-    }
-
     /// Reads and writes fail with `TimedOut` from this time on; `None` lifts the limit.
     pub fn set_deadline(&mut self, deadline: Option<Instant>) {
         self.wire.deadline = deadline;

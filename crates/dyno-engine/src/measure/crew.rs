@@ -9,7 +9,7 @@ use crate::arrivals::{Arrivals, Due};
 use crate::generator::{lag_p99, memory_peak};
 use crate::recording::recorder::lock;
 use crate::recording::stages::StageTally;
-use crate::recording::{Batch, Collector, Recorder, Sample, SharedRecorder, Totals};
+use crate::recording::{Batch, Collector, Kinds, Recorder, Sample, SharedRecorder, Totals};
 use crate::scheduling::give_way_to_server;
 use crate::window::Window;
 use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
@@ -105,7 +105,7 @@ struct Member {
 /// The workers of a run and what came from them.
 pub(crate) struct Crew<'a> {
     pub(crate) input: &'a LoadInput<'a>,
-    kinds: Vec<&'static str>,
+    kinds: Kinds,
     ending: Ending,
     members: Vec<Member>,
     go: Vec<Sender<Arc<Window>>>,
@@ -125,13 +125,12 @@ pub(crate) struct Crew<'a> {
 }
 
 impl<'a> Crew<'a> {
-    pub(crate) fn new(kinds: &[&'static str], ending: Ending, input: &'a LoadInput<'a>) -> Self {
+    pub(crate) fn new(kinds: Kinds, ending: Ending, input: &'a LoadInput<'a>) -> Self {
         let (report, incoming) = channel();
         // Workers wait when the coordinator is behind: what was measured is never thrown away, and memory has a bound.
         let (batch, batches) = sync_channel((2 * input.clients as usize).clamp(64, 1024));
         Self {
             input,
-            kinds: kinds.to_vec(),
             ending,
             members: Vec::new(),
             go: Vec::new(),
@@ -140,8 +139,9 @@ impl<'a> Crew<'a> {
             batches,
             reports: Vec::new(),
             fatal: None,
-            collector: Collector::new(&input.name, kinds, input.load.warmup.0, input.interval.0)
+            collector: Collector::new(&input.name, &kinds, input.load.warmup.0, input.interval.0)
                 .with_stages(StageTally::of(input.load)),
+            kinds,
             gives_way: input.shares_machine && !input.load.is_open(),
             arrivals: Arrivals::of(input.load, input.seed).map(|arrivals| {
                 let due = arrivals.due();
@@ -476,6 +476,7 @@ impl<'a> Crew<'a> {
             lags.extend(report.lags);
             troubles.extend(report.trouble);
         }
+        let named: Vec<_> = totals.work_by_name.iter().map(|done| work(window, input.load, *done)).collect();
         let stuck = self.members.iter().filter(|member| !member.is_done);
         let gaps = collector.longest_gaps(times.length);
         let commit = collector.kind("commit");
@@ -490,6 +491,7 @@ impl<'a> Crew<'a> {
             transaction: LatencySummary::from(&collector.transaction),
             latency: collector.latency,
             statements: collector.statements(),
+            transactions: collector.transactions(&named, input.load.is_open()),
             clients: input.shares.iter().collect(),
             generator: GeneratorRecord {
                 workers,

@@ -9,7 +9,8 @@ use dyno_model::latency::LatencySummary;
 use dyno_model::ledger::{Ledger, ScriptCounts};
 use dyno_model::plan::{LoadPlan, Trial};
 use dyno_model::record::{
-    self, CommitGap, Facts, GeneratorRecord, OpenLoop, StatementLatency, TrialEnd, TrialRecord,
+    self, CommitGap, Facts, GeneratorRecord, NamedTransactions, OpenLoop, StatementLatency, TrialEnd,
+    TrialRecord,
 };
 use dyno_model::stages::StageRecord;
 use dyno_model::units::Nanos;
@@ -101,7 +102,6 @@ pub enum TrialError {
     /// A script failed before it was ready.
     #[error("{message}")]
     Script {
-        /// Its client.
         client: ClientId,
         /// Its words.
         message: String,
@@ -146,6 +146,8 @@ pub struct LoadRecord {
     pub latency: ExactLatency,
     /// Response times of successful statements, per kind that occurred.
     pub statements: Vec<StatementLatency>,
+    /// What the transactions of each name brought; as in [`TrialRecord::transactions`].
+    pub transactions: Vec<NamedTransactions>,
     /// What each client did.
     pub clients: Vec<ClientShare>,
     /// The longest time without a commit.
@@ -188,6 +190,7 @@ impl LoadRecord {
             ledger: self.ledger.clone(),
             transaction: self.transaction,
             statements: self.statements.clone(),
+            transactions: self.transactions.clone(),
             longest_gap: Some(self.longest_gap),
             open_loop: self.open_loop,
             stages: self.stages.clone(),

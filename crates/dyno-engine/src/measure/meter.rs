@@ -15,7 +15,7 @@ use super::interrupt::Interrupters;
 use super::load::{ClientId, Fatal, FatalCause, TrialError};
 use crate::arrivals::{Arrivals, Begun};
 use crate::generator::WorkerMeter;
-use crate::recording::recorder::{Answered, SMALL_BATCH, lock};
+use crate::recording::recorder::{Answered, SMALL_BATCH, UNNAMED, lock};
 use crate::recording::shares::ClientShares;
 use crate::recording::{Recorder, SharedRecorder};
 use crate::window::Window;
@@ -166,7 +166,7 @@ impl Meter {
         let is_counted = self.is_counted;
         let is_awaited = std::mem::take(&mut self.is_awaited);
         self.recorder.note(|recorder| {
-            recorder.started(is_counted);
+            recorder.started(UNNAMED, is_counted);
             if is_awaited {
                 recorder.began_late(begun, begun.saturating_sub(start), is_counted);
             }
@@ -182,7 +182,7 @@ impl Meter {
         // The clock is read behind the lock: what ended before the coordinator looked is then there when it looks.
         let end = self.recorder.note(|recorder| {
             let end = window.now();
-            recorder.committed(start, end, window.share(begun, end), is_counted);
+            recorder.committed(UNNAMED, start, end, window.share(begun, end), is_counted);
             end
         });
         if is_counted {
@@ -204,7 +204,7 @@ impl Meter {
         let Place::Within { start, .. } = self.place else { return };
         let end = self.window.now();
         self.note(|recorder, now, is_counted| {
-            recorder.failed(FailureKind::Other, start, now, false, is_counted);
+            recorder.failed(UNNAMED, FailureKind::Other, start, now, false, is_counted);
         });
         self.place = Place::Between;
         self.last_end = end;
@@ -243,7 +243,7 @@ impl Meter {
 
     /// The event begins anew after a failure.
     pub fn restarted(&mut self, cause: FailureKind) {
-        self.note(|recorder, now, is_counted| recorder.retried(cause, now, is_counted));
+        self.note(|recorder, now, is_counted| recorder.retried(UNNAMED, cause, now, is_counted));
     }
 
     /// A connection was opened again.
@@ -315,7 +315,7 @@ impl Drop for Meter {
         if !self.is_cut() {
             self.give_up_event();
         } else if let Place::Within { start, .. } = self.place {
-            self.note(|recorder, now, is_counted| recorder.cut_off(start, now, is_counted));
+            self.note(|recorder, now, is_counted| recorder.cut_off(UNNAMED, start, now, is_counted));
         }
     }
 }

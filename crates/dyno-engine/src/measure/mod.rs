@@ -16,6 +16,7 @@ mod open_loop;
 mod silence;
 pub(crate) mod watch;
 
+use crate::recording::Kinds;
 use crew::{Crew, Ending};
 use dyno_model::event::{Listener, Phase};
 use load::{LoadInput, LoadRecord, TrialError};
@@ -34,7 +35,8 @@ pub fn run_script<S: Script>(
 ) -> Result<LoadRecord, TrialError> {
     listener.event(&input.enters(Phase::Ramp));
     let script = Arc::new(script);
-    let mut crew = Crew::new(&script.kinds(), Ending::LeaveBehind, input);
+    let kinds = Kinds { statements: script.kinds(), ..Kinds::default() };
+    let mut crew = Crew::new(kinds, Ending::LeaveBehind, input);
     meter::hire_scripts(&mut crew, &script, threads)?;
     crew.await_ready(Some(threads.ready_limit), listener)?;
     Ok(crew.measure(listener).record)

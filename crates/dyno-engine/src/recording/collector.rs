@@ -1,11 +1,14 @@
 //! From samples to histograms: of each interval, and of the whole measured window, which is the sum of its intervals.
 
+use super::Kinds;
 use super::gaps::Gaps;
 use super::sample::{Occurrence, Sample};
 use super::stages::StageTally;
+use dyno_model::latency::LatencySummary;
 use dyno_model::latency::{self, ExactLatency};
 use dyno_model::ledger::ScriptCounter;
-use dyno_model::record::{CommitGap, Interval, Lag, StatementLatency};
+use dyno_model::record::{CommitGap, Interval, Lag, NamedTransactions, StatementLatency};
+use dyno_model::response::{ResponseSummary, Responses};
 use dyno_model::units::Nanos;
 use hdrhistogram::Histogram;
 use std::collections::VecDeque;
@@ -13,13 +16,15 @@ use std::collections::VecDeque;
 /// Sorts samples into histograms. Memory depends on the number of statement kinds, not on the length of the trial.
 pub(crate) struct Collector {
     trial: String,
-    kinds: Vec<&'static str>,
+    kinds: Kinds,
     opens: u64,
     /// Length of an interval, nanoseconds.
     length: u64,
     /// Response times of committed transactions in measured intervals that are complete.
     pub(crate) transaction: Histogram<u64>,
     statements: Vec<Histogram<u64>>,
+    /// Of transactions with names, by the place of the name.
+    named: Vec<Responses>,
     /// Their sum and extremes.
     pub(crate) latency: ExactLatency,
     /// Ages of counted transactions that failed or were cut off.
@@ -44,14 +49,15 @@ pub(crate) struct Collector {
 }
 
 impl Collector {
-    pub(crate) fn new(trial: &str, kinds: &[&'static str], opens: u64, length: u64) -> Self {
+    pub(crate) fn new(trial: &str, kinds: &Kinds, opens: u64, length: u64) -> Self {
         Self {
             trial: trial.to_owned(),
-            kinds: kinds.to_vec(),
+            kinds: kinds.clone(),
             opens,
             length: length.max(1),
             transaction: latency::histogram(),
-            statements: kinds.iter().map(|_| latency::histogram()).collect(),
+            statements: kinds.statements.iter().map(|_| latency::histogram()).collect(),
+            named: kinds.transactions.iter().map(|_| Responses::default()).collect(),
             latency: ExactLatency::default(),
             censored: latency::histogram(),
             cut_off: 0,
@@ -97,9 +103,7 @@ impl Collector {
             self.last_end = self.last_end.max(end);
             self.committed += 1;
             self.note_commit(end);
-            let interval = &mut self.open_intervals[place];
-            latency::record(&mut interval.transaction, sample.duration());
-            interval.latency.record(sample.duration());
+            record_commit(&mut self.open_intervals[place], sample);
         }
         is_usual
     }
@@ -129,10 +133,7 @@ impl Collector {
         };
         let interval = &mut self.open_intervals[place];
         match sample.occurrence() {
-            Occurrence::Committed => {
-                latency::record(&mut interval.transaction, duration);
-                interval.latency.record(duration);
-            }
+            Occurrence::Committed => record_commit(interval, sample),
             Occurrence::Failed => interval.failed += 1,
             Occurrence::Retried => interval.retries += 1,
             Occurrence::StatementFailed => interval.errors += 1,
@@ -156,6 +157,10 @@ impl Collector {
         };
         if sample.is_counted() {
             latency::record(of_window, sample.duration());
+            if let Some(named) = self.named.get_mut(sample.name()).filter(|_| occurrence != Occurrence::Late)
+            {
+                latency::record(&mut named.censored, sample.duration());
+            }
             self.cut_off += u64::from(occurrence == Occurrence::CutOff);
         }
         occurrence != Occurrence::Failed
@@ -214,7 +219,10 @@ impl Collector {
     fn fresh(&self, index: u64) -> Interval {
         let (start, end) = self.bounds(index);
         let is_warmup = index < self.warmup_intervals();
-        Interval::empty(&self.trial, is_warmup, Nanos(start), Nanos(end - start), &self.kinds)
+        let empty =
+            Interval::empty(&self.trial, is_warmup, Nanos(start), Nanos(end - start), &self.kinds.statements);
+        let named = |name: &&str| ((*name).to_owned(), latency::histogram());
+        Interval { transactions: self.kinds.transactions.iter().map(named).collect(), ..empty }
     }
 
     /// End of the oldest interval that is not complete.
@@ -228,11 +236,11 @@ impl Collector {
         if self.next_end() > time {
             return None;
         }
-        let interval = self.open_intervals.pop_front().unwrap_or_else(|| self.fresh(self.first_open));
+        let mut interval = self.open_intervals.pop_front().unwrap_or_else(|| self.fresh(self.first_open));
         self.gaps.fold(self.next_end().saturating_sub(self.opens));
         self.first_open += 1;
         self.last_place = (0, 0, 0);
-        self.sum_up(&interval);
+        self.sum_up(&mut interval);
         Some(interval)
     }
 
@@ -245,7 +253,7 @@ impl Collector {
             let used = end.saturating_sub(last.start.0).clamp(1, last.length.0);
             last.length = Nanos(used);
         }
-        rest.iter().for_each(|interval| self.sum_up(interval));
+        rest.iter_mut().for_each(|interval| self.sum_up(interval));
         rest
     }
 
@@ -256,9 +264,15 @@ impl Collector {
         interval
     }
 
-    fn sum_up(&mut self, interval: &Interval) {
+    fn sum_up(&mut self, interval: &mut Interval) {
+        for (_, histogram) in &interval.transactions {
+            merge(&mut interval.transaction, histogram);
+        }
         if interval.is_warmup {
             return;
+        }
+        for (sum, (_, histogram)) in self.named.iter_mut().zip(&interval.transactions) {
+            merge(&mut sum.committed, histogram);
         }
         self.latency.add(&interval.latency);
         merge(&mut self.transaction, &interval.transaction);
@@ -269,7 +283,7 @@ impl Collector {
 
     /// Place of a kind of statements among all of them.
     pub(crate) fn kind(&self, name: &str) -> Option<usize> {
-        self.kinds.iter().position(|kind| *kind == name)
+        self.kinds.statements.iter().position(|kind| *kind == name)
     }
 
     /// The longest times without a commit in the window, which has this length, longest first; at least one.
@@ -292,15 +306,42 @@ impl Collector {
         (count > 0).then(|| Lag { count, awaited, p50: at(50.0), p99: at(99.0), max })
     }
 
+    /// What the transactions of each name brought, in complete intervals, with the work that was done. In a closed loop nobody waits for one that does not
+    /// commit.
+    pub(crate) fn transactions(&self, work: &[Option<f64>], is_open: bool) -> Vec<NamedTransactions> {
+        let named = self.kinds.transactions.iter().zip(&self.named).zip(work);
+        let record = |((name, responses), work): ((&&str, &Responses), &Option<f64>)| {
+            let committed = || ResponseSummary::from(&LatencySummary::from(&responses.committed));
+            let response = match is_open {
+                true => responses.summary(),
+                false => (!responses.committed.is_empty()).then(committed),
+            };
+            NamedTransactions { name: (*name).to_owned(), think: None, work: *work, response }
+        };
+        named.map(record).collect()
+    }
+
     /// Summary per statement kind that occurred, in complete intervals.
     pub(crate) fn statements(&self) -> Vec<StatementLatency> {
         self.kinds
+            .statements
             .iter()
             .zip(&self.statements)
             .filter(|(_, histogram)| !histogram.is_empty())
             .map(|(kind, histogram)| StatementLatency { name: (*kind).to_owned(), latency: histogram.into() })
             .collect()
     }
+}
+
+/// A commit in its interval. One with a name is only written down under it: all of them together are added up when the interval is complete.
+#[inline]
+fn record_commit(interval: &mut Interval, sample: Sample) {
+    let histogram = match interval.transactions.get_mut(sample.name()) {
+        Some((_, named)) => named,
+        None => &mut interval.transaction,
+    };
+    latency::record(histogram, sample.duration());
+    interval.latency.record(sample.duration());
 }
 
 fn merge(sum: &mut Histogram<u64>, part: &Histogram<u64>) {
@@ -321,7 +362,7 @@ mod tests {
 
     #[test]
     fn an_interval_is_complete_as_soon_as_it_has_ended() {
-        let mut collector = Collector::new("trial", &[], 0, SECOND);
+        let mut collector = Collector::new("trial", &Kinds::default(), 0, SECOND);
         collector.take(&[committed(SECOND - 1, true), committed(SECOND, true)]);
         assert!(collector.complete(SECOND - 1).is_none());
         let first = collector.complete(SECOND).expect("it has ended");
@@ -335,7 +376,7 @@ mod tests {
 
     #[test]
     fn a_sample_that_comes_late_is_in_the_next_interval() {
-        let mut collector = Collector::new("trial", &[], 0, SECOND);
+        let mut collector = Collector::new("trial", &Kinds::default(), 0, SECOND);
         assert!(collector.complete(SECOND).is_some());
         collector.take(&[committed(SECOND - 1, true), committed(SECOND + 1, true)]);
         assert_eq!(collector.rest(SECOND + 2)[0].latency.count, 2);
@@ -343,8 +384,47 @@ mod tests {
     }
 
     #[test]
+    fn transactions_with_names_have_times_of_their_own_and_add_up_to_all() {
+        let kinds = Kinds { statements: Vec::new(), transactions: vec!["read", "pay"] };
+        let mut collector = Collector::new("trial", &kinds, 1_000, SECOND);
+        let sample = |name: u16, occurrence, duration, is_counted| {
+            Sample::new(occurrence, 2_000, duration, is_counted).named(name)
+        };
+        collector.take(&[
+            sample(0, Occurrence::Committed, 10, true),
+            sample(1, Occurrence::Committed, 30, true),
+            sample(1, Occurrence::Committed, 50, true),
+            sample(1, Occurrence::Committed, 90, false), // out of the warm-up
+            sample(1, Occurrence::Failed, 70, true),
+            sample(0, Occurrence::CutOff, 80, true),
+            sample(0, Occurrence::Late, 5, true),
+        ]);
+        let intervals = collector.rest(SECOND);
+        let found = |interval: &Interval| {
+            let lengths =
+                interval.transactions.iter().map(|(_, histogram)| histogram.len()).collect::<Vec<_>>();
+            (interval.is_warmup, interval.transaction.len(), lengths)
+        };
+        assert_eq!(
+            intervals.iter().map(found).collect::<Vec<_>>(),
+            [(true, 1, vec![0, 1]), (false, 3, vec![1, 2])]
+        );
+        assert_eq!(collector.transaction.len(), 3);
+        let records = |is_open| {
+            let of = |record: NamedTransactions| {
+                let response = record.response.expect("there are some");
+                (record.name, record.work, response.count, response.censored, response.max.nanos)
+            };
+            collector.transactions(&[Some(1.5), None], is_open).into_iter().map(of).collect::<Vec<_>>()
+        };
+        let (read, pay) = ("read".to_owned(), "pay".to_owned());
+        assert_eq!(records(true), [(read.clone(), Some(1.5), 2, 1, 80.0), (pay.clone(), None, 3, 1, 70.0)]);
+        assert_eq!(records(false), [(read, Some(1.5), 1, 0, 10.0), (pay, None, 2, 0, 50.0)]);
+    }
+
+    #[test]
     fn what_began_in_warm_up_never_stands_in_a_measured_interval() {
-        let mut collector = Collector::new("trial", &[], SECOND + 5, SECOND);
+        let mut collector = Collector::new("trial", &Kinds::default(), SECOND + 5, SECOND);
         collector.take(&[committed(SECOND + 7, false), committed(SECOND + 8, true)]);
         let warmup: Vec<Interval> = std::iter::from_fn(|| collector.complete(SECOND + 5)).collect();
         assert_eq!(warmup.iter().map(|interval| interval.length.0).collect::<Vec<_>>(), [SECOND, 5]);
@@ -358,12 +438,12 @@ mod tests {
     #[test]
     fn the_lag_of_a_few_is_not_the_lag_of_all() {
         // In an overload only the first transactions found a free client; two of them began 14 ms late.
-        let mut collector = Collector::new("trial", &[], 0, SECOND);
+        let mut collector = Collector::new("trial", &Kinds::default(), 0, SECOND);
         collector.take(&[Sample::new(Occurrence::Late, 5, 14_000_000, true); 2]);
         collector.take(&[Sample::new(Occurrence::Late, 5, 1_000, false)]);
         let lag = collector.lag(1_000).expect("transactions were started");
         assert_eq!((lag.count, lag.awaited, lag.p99), (1_000, 2, 1));
         assert!(lag.max >= 14_000_000 && collector.lag(100).expect("fewer").p99 >= 14_000_000);
-        assert!(Collector::new("trial", &[], 0, SECOND).lag(0).is_none());
+        assert!(Collector::new("trial", &Kinds::default(), 0, SECOND).lag(0).is_none());
     }
 }

@@ -17,4 +17,13 @@ pub(crate) mod stages;
 pub(crate) use collector::Collector;
 pub use recorder::Totals;
 pub(crate) use recorder::{Batch, Recorder, SharedRecorder};
-pub(crate) use sample::Sample;
+pub(crate) use sample::{NAMES_MAX, Sample};
+
+/// What has figures of its own: by name, in the workload's order.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Kinds {
+    /// Kinds of statements.
+    pub(crate) statements: Vec<&'static str>,
+    /// Names of transactions, at most [`NAMES_MAX`]; none where they are all alike.
+    pub(crate) transactions: Vec<&'static str>,
+}

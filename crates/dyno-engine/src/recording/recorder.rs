@@ -8,9 +8,12 @@
 //! the samples that are there. So an interval is complete when it ends, even if a worker is stuck in a statement, and the books of a
 //! worker that never comes back can be closed without it.
 
+use super::Kinds;
 use super::sample::{Occurrence, Sample};
 use dyno_model::failure::FailureKind;
-use dyno_model::ledger::{Ledger, OutcomeClass, ScriptCounter, ScriptCounts, StatementCount};
+use dyno_model::ledger::{
+    Ledger, OutcomeClass, ScriptCounter, ScriptCounts, StatementCount, TransactionCount,
+};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -23,6 +26,9 @@ pub(crate) const SMALL_BATCH: usize = 256;
 const FILLED_SOON: u64 = 2_000_000;
 /// Most samples that one call of [`SharedRecorder::note`] adds.
 const SAMPLES_PER_NOTE: usize = 8;
+
+/// The place of the name of transactions that have none.
+pub(crate) const UNNAMED: u16 = 0;
 
 /// Samples on their way to the coordinator.
 pub(crate) struct Batch {
@@ -49,6 +55,8 @@ pub struct Totals {
     pub refused: Vec<u64>,
     /// Committed transactions, each by the share of its time that lies in the measured window ([`crate::window::Window::share`]).
     pub work: f64,
+    /// The same by the name of the transaction, where they have names.
+    pub work_by_name: Vec<f64>,
 }
 
 impl Totals {
@@ -63,6 +71,9 @@ impl Totals {
             mine.resize(mine.len().max(theirs.len()), 0);
             mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine += theirs);
         }
+        let (mine, theirs) = (&mut self.work_by_name, &other.work_by_name);
+        mine.resize(mine.len().max(theirs.len()), 0.0);
+        mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine += theirs);
     }
 
     /// Transactions cut off; each may or may not stand in the database.
@@ -107,19 +118,23 @@ pub(crate) struct WorkerPulse {
 }
 
 impl Recorder {
-    pub(crate) fn new(kinds: &[&str], batch: usize) -> Self {
-        let statements = kinds
-            .iter()
-            .map(|name| StatementCount { name: (*name).to_owned(), ..Default::default() })
-            .collect();
+    pub(crate) fn new(kinds: &Kinds, batch: usize) -> Self {
+        let statement = |name: &&str| StatementCount { name: (*name).to_owned(), ..Default::default() };
+        let transaction = |name: &&str| TransactionCount { name: (*name).to_owned(), ..Default::default() };
+        let statements: Vec<StatementCount> = kinds.statements.iter().map(statement).collect();
         Self {
             samples: Vec::with_capacity(batch),
             batch,
             handed: 0,
-            ledger: Ledger { statements, ..Default::default() },
             totals: Totals {
-                sent: vec![0; kinds.len()],
-                refused: vec![0; kinds.len()],
+                sent: vec![0; statements.len()],
+                refused: vec![0; statements.len()],
+                work_by_name: vec![0.0; kinds.transactions.len()],
+                ..Default::default()
+            },
+            ledger: Ledger {
+                statements,
+                transactions: kinds.transactions.iter().map(transaction).collect(),
                 ..Default::default()
             },
             counts: ScriptCounts::default(),
@@ -158,11 +173,20 @@ impl Recorder {
         self.push(Occurrence::StatementFailed, now, 0, is_counted);
     }
 
-    pub(crate) fn started(&mut self, is_counted: bool) {
+    /// A transaction is begun; `name` is the place of its name among those of the workload, here and below, and [`UNNAMED`] where they have none.
+    pub(crate) fn started(&mut self, name: u16, is_counted: bool) {
         self.totals.started += 1;
         if is_counted {
             self.ledger.started += 1;
             self.ledger.attempts += 1;
+            self.of(name, |count| count.started += 1);
+        }
+    }
+
+    #[inline]
+    fn of(&mut self, name: u16, count: impl FnOnce(&mut TransactionCount)) {
+        if let Some(of_name) = self.ledger.transactions.get_mut(usize::from(name)) {
+            count(of_name);
         }
     }
 
@@ -176,18 +200,24 @@ impl Recorder {
     }
 
     /// A transaction committed whose time is `start` to `end`, and which did so much of its work in the window.
-    pub(crate) fn committed(&mut self, start: u64, end: u64, work: f64, is_counted: bool) {
+    pub(crate) fn committed(&mut self, name: u16, start: u64, end: u64, work: f64, is_counted: bool) {
         self.totals.committed += 1;
         self.totals.work += work;
+        if let Some(sum) = self.totals.work_by_name.get_mut(usize::from(name)) {
+            *sum += work;
+        }
         if is_counted {
             self.ledger.committed += 1;
+            self.of(name, |count| count.committed += 1);
         }
         self.beat(end);
-        self.push(Occurrence::Committed, end, end.saturating_sub(start), is_counted);
+        let duration = end.saturating_sub(start);
+        self.samples.push(Sample::new(Occurrence::Committed, end, duration, is_counted).named(name));
     }
 
-    pub(crate) fn retried(&mut self, kind: FailureKind, now: u64, is_counted: bool) {
+    pub(crate) fn retried(&mut self, name: u16, kind: FailureKind, now: u64, is_counted: bool) {
         if is_counted {
+            self.of(name, |count| count.retries += 1);
             self.ledger.attempts += 1;
             self.ledger.retries += 1;
             *self.ledger.retries_by_kind.entry(kind).or_default() += 1;
@@ -198,6 +228,7 @@ impl Recorder {
     /// A transaction whose time began at `start` is given up.
     pub(crate) fn failed(
         &mut self,
+        name: u16,
         kind: FailureKind,
         start: u64,
         now: u64,
@@ -210,13 +241,16 @@ impl Recorder {
             self.ledger.failed += 1;
             self.ledger.in_doubt += u64::from(is_in_doubt);
             *self.ledger.failed_by_kind.entry(kind).or_default() += 1;
+            self.of(name, |count| count.failed += 1);
         }
-        self.push(Occurrence::Failed, now, now.saturating_sub(start), is_counted);
+        let age = now.saturating_sub(start);
+        self.samples.push(Sample::new(Occurrence::Failed, now, age, is_counted).named(name));
     }
 
     /// A transaction whose time began at `start` is cut off. The books know it by what is missing in them.
-    pub(crate) fn cut_off(&mut self, start: u64, now: u64, is_counted: bool) {
-        self.push(Occurrence::CutOff, now, now.saturating_sub(start), is_counted);
+    pub(crate) fn cut_off(&mut self, name: u16, start: u64, now: u64, is_counted: bool) {
+        let age = now.saturating_sub(start);
+        self.samples.push(Sample::new(Occurrence::CutOff, now, age, is_counted).named(name));
     }
 
     /// A transaction that a free client waited for has begun so late, in nanoseconds.
@@ -291,6 +325,9 @@ impl Recorder {
         for count in &mut ledger.statements {
             count.unfinished = count.sent - count.ok - count.failed;
         }
+        for count in &mut ledger.transactions {
+            count.unfinished = count.started - count.committed - count.failed;
+        }
         (ledger, self.totals.clone())
     }
 }
@@ -304,7 +341,7 @@ pub(crate) struct SharedRecorder {
 }
 
 impl SharedRecorder {
-    pub(crate) fn new(worker: u32, kinds: &[&str], batch: usize, batches: SyncSender<Batch>) -> Self {
+    pub(crate) fn new(worker: u32, kinds: &Kinds, batch: usize, batches: SyncSender<Batch>) -> Self {
         Self { worker, recorder: Arc::new(Mutex::new(Recorder::new(kinds, batch))), batches }
     }
 
@@ -359,25 +396,50 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_books_balance_whatever_happens(events in prop::collection::vec((0_u8..9, any::<bool>()), 0..300)) {
-            let mut recorder = Recorder::new(&["select", "update"], 16);
+        fn the_books_balance_whatever_happens(events in prop::collection::vec((0_u8..7, any::<bool>()), 0..300)) {
+            let kinds = Kinds { statements: vec!["select", "update"], transactions: vec!["read", "pay"] };
+            let mut recorder = Recorder::new(&kinds, 16);
+            let mut names = events.len() as u16;
             // Transactions and statements that are open, by whether they count.
-            let (mut open, mut sent) = ([0_u32; 2], [0_u32; 2]);
+            let (mut open, mut sent) = ([[0_u32; 2]; 2], [0_u32; 2]);
             for (event, is_counted) in events {
                 let side = usize::from(is_counted);
+                names = names.wrapping_mul(31).wrapping_add(u16::from(event));
+                let name = names >> 3 & 1;
+                let open = &mut open[side][usize::from(name)];
                 match event {
-                    0 => { recorder.started(is_counted); open[side] += 1 }
-                    1 if open[side] > 0 => { recorder.committed(1, 2, 1.0, is_counted); open[side] -= 1 }
-                    2 if open[side] > 0 => { recorder.failed(FailureKind::Deadlock, 1, 2, false, is_counted); open[side] -= 1 }
-                    3 if open[side] > 0 => recorder.retried(FailureKind::Serialization, 2, is_counted),
+                    0 => { recorder.started(name, is_counted); *open += 1 }
+                    1 if *open > 0 => { recorder.committed(name, 1, 2, 1.0, is_counted); *open -= 1 }
+                    2 if *open > 0 => { recorder.failed(name, FailureKind::Deadlock, 1, 2, false, is_counted); *open -= 1 }
+                    3 if *open > 0 => recorder.retried(name, FailureKind::Serialization, 2, is_counted),
                     4 => { recorder.statement_sent(1, is_counted); sent[side] += 1 }
                     5 if sent[side] > 0 => {
                         recorder.statement_ok(&answered(OutcomeClass::Write), is_counted);
                         sent[side] -= 1;
                     }
                     6 if sent[side] > 0 => { recorder.statement_failed(1, 2, is_counted); sent[side] -= 1 }
-                    7 if open[side] > 0 => { recorder.withdrawn(is_counted); open[side] -= 1 }
-                    8 if open[side] > 0 => { recorder.skipped(1, 2, is_counted); open[side] -= 1 }
+                    _ => {}
+                }
+            }
+            let (ledger, totals) = recorder.close();
+            prop_assert!(ledger.check().is_empty(), "{:?}", ledger.check());
+            let unfinished: Vec<u64> = ledger.transactions.iter().map(|count| count.unfinished).collect();
+            prop_assert_eq!(unfinished, open[1].map(u64::from));
+            prop_assert_eq!(totals.unfinished(), u64::from(open.iter().flatten().sum::<u32>()));
+            prop_assert_eq!(totals.work.to_bits(), totals.work_by_name.iter().sum::<f64>().to_bits());
+        }
+
+        #[test]
+        fn the_books_of_transactions_without_names_balance(events in prop::collection::vec((0_u8..4, any::<bool>()), 0..300)) {
+            let mut recorder = Recorder::new(&Kinds::default(), 16);
+            let mut open = [0_u32; 2];
+            for (event, is_counted) in events {
+                let open = &mut open[usize::from(is_counted)];
+                match event {
+                    0 => { recorder.started(0, is_counted); *open += 1 }
+                    1 if *open > 0 => { recorder.committed(0, 1, 2, 1.0, is_counted); *open -= 1 }
+                    2 if *open > 0 => { recorder.withdrawn(is_counted); *open -= 1 }
+                    3 if *open > 0 => { recorder.skipped(1, 2, is_counted); *open -= 1 }
                     _ => {}
                 }
             }
@@ -391,9 +453,9 @@ mod tests {
     #[test]
     fn a_full_batch_leaves_and_nothing_is_lost_on_the_way() {
         let (sender, receiver) = std::sync::mpsc::sync_channel(100);
-        let shared = SharedRecorder::new(3, &["select"], 32, sender);
+        let shared = SharedRecorder::new(3, &Kinds::default(), 32, sender);
         for end in 0..100 {
-            shared.note(|recorder| recorder.committed(0, end, 1.0, true));
+            shared.note(|recorder| recorder.committed(0, 0, end, 1.0, true));
         }
         let mut rest = Vec::new();
         lock(&shared.inner()).exchange(&mut rest);

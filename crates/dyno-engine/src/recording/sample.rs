@@ -32,7 +32,8 @@ pub(crate) enum Occurrence {
 pub(crate) struct Sample {
     /// End, nanoseconds since the epoch, and above bit 48 the occurrence.
     end_and_occurrence: u64,
-    /// Duration in nanoseconds; in bits 60 and 61 what the statement left; in bit 63 whether it counts (else it is warm-up).
+    /// Duration in nanoseconds; from bit 48 on which name the transaction has; in bits 60 and 61 what the statement left; in bit 63 whether it counts (else
+    /// it is warm-up).
     duration_and_marks: u64,
 }
 
@@ -40,6 +41,9 @@ pub(crate) struct Sample {
 pub(super) const TIME_MASK: u64 = (1 << 48) - 1;
 const COUNTED: u64 = 1 << 63;
 const CLASS_SHIFT: u32 = 60;
+const NAME_SHIFT: u32 = 48;
+/// Most names of transactions that a sample can tell apart.
+pub(crate) const NAMES_MAX: usize = 1 << (CLASS_SHIFT - NAME_SHIFT);
 /// Codes of the occurrences; kinds of statements follow behind the last.
 const FIRST_COUNTER: u64 = 8;
 const COUNTERS: [ScriptCounter; 6] = [
@@ -72,6 +76,18 @@ impl Sample {
             end_and_occurrence: end.min(TIME_MASK) | code << 48,
             duration_and_marks: duration.min(TIME_MASK) | class << CLASS_SHIFT | counted,
         }
+    }
+
+    /// The sample of a transaction of a name, by its place among them, which must be below [`NAMES_MAX`].
+    #[inline]
+    pub(crate) fn named(self, name: u16) -> Self {
+        Self { duration_and_marks: self.duration_and_marks | u64::from(name) << NAME_SHIFT, ..self }
+    }
+
+    /// Which name the transaction has.
+    #[inline]
+    pub(crate) fn name(self) -> usize {
+        (self.duration_and_marks >> NAME_SHIFT) as usize & (NAMES_MAX - 1)
     }
 
     #[inline]
@@ -122,7 +138,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_packed_sample_gives_back_what_went_in(
-            kind in 0_u16..1000, end in 0_u64..TIME_MASK, duration in 0_u64..TIME_MASK, is_counted: bool
+            kind in 0_u16..1000, name in 0..NAMES_MAX as u16, end in 0_u64..TIME_MASK, duration in 0_u64..TIME_MASK, is_counted: bool
         ) {
             let classes = [OutcomeClass::Read, OutcomeClass::Write, OutcomeClass::Other];
             let occurrences = [
@@ -139,7 +155,8 @@ mod tests {
             .chain(COUNTERS.map(Occurrence::Counted))
             .chain(classes.map(|class| Occurrence::Statement(kind, class)));
             for occurrence in occurrences {
-                let sample = Sample::new(occurrence, end, duration, is_counted);
+                let sample = Sample::new(occurrence, end, duration, is_counted).named(name);
+                prop_assert_eq!(sample.name(), usize::from(name));
                 prop_assert_eq!(sample.occurrence(), occurrence);
                 prop_assert_eq!(sample.end(), end);
                 prop_assert_eq!(sample.duration(), duration);

@@ -8,8 +8,8 @@ use super::data_set::{DataSet, TableDefinition};
 use super::sbtest::integer;
 use crate::measure::load::ClientId;
 use crate::random::Random;
-use crate::session::{Session, StatementText};
-use dyno_drivers::{Connection, RowWriter};
+use crate::session::Session;
+use dyno_drivers::Connection;
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::{WorkloadDescription, WorkloadOptions};
 use dyno_model::failure::OperationFailure;
@@ -118,10 +118,6 @@ impl Workload for BulkInsert {
         vec!["insert"]
     }
 
-    fn statements(&self) -> Vec<StatementText> {
-        Vec::new()
-    }
-
     fn begin(&self) -> Option<&'static str> {
         None
     }
@@ -169,10 +165,6 @@ impl Workload for BulkInsert {
         Ok(())
     }
 
-    async fn baseline(&self, _connection: &mut Connection) -> Result<(), OperationFailure> {
-        Ok(())
-    }
-
     async fn audit(
         &self,
         connection: &mut Connection,
@@ -197,10 +189,6 @@ impl DataSet for OwnTables {
         format!("bulk_insert clients={}", self.clients)
     }
 
-    fn is_reusable(&self) -> bool {
-        false
-    }
-
     fn tables(&self) -> Vec<TableDefinition> {
         (1..=self.clients)
             .map(|number| TableDefinition {
@@ -215,6 +203,4 @@ impl DataSet for OwnTables {
             })
             .collect()
     }
-
-    fn row(&self, _table: usize, _row: u64, _out: &mut dyn RowWriter) {}
 }

@@ -10,6 +10,7 @@ use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::Growth;
 use dyno_model::failure::OperationFailure;
 use dyno_model::target::Engine;
+use dyno_model::units::Nanos;
 
 /// What a workload needs to know of its surroundings.
 #[derive(Debug, Clone, Copy)]
@@ -48,7 +49,7 @@ pub trait Workload: Send + Sync + 'static {
     /// State of one client, made before its first transaction.
     type Client: 'static;
     /// What the audit needs to know of the data before the trial.
-    type Baseline;
+    type Baseline: Default;
 
     /// Names of the kinds of statements; each has its own histogram. `begin`, `commit` and `rollback` are added behind.
     fn kinds(&self) -> Vec<&'static str>;
@@ -74,8 +75,10 @@ pub trait Workload: Send + Sync + 'static {
         Some("BEGIN")
     }
 
-    /// Statements prepared on every connection; [`Session::execute`] addresses them by index.
-    fn statements(&self) -> Vec<StatementText>;
+    /// Statements prepared on every connection; [`Session::execute`] addresses them by index. None where all are sent as text.
+    fn statements(&self) -> Vec<StatementText> {
+        Vec::new()
+    }
 
     /// Statements as `dyno workloads NAME` shows them; workloads that send text give examples of it.
     fn examples(&self) -> Vec<StatementText> {
@@ -87,6 +90,22 @@ pub trait Workload: Send + Sync + 'static {
 
     /// State of a client.
     fn client(&self, id: ClientId) -> Self::Client;
+
+    /// Names of its transactions, where they have any; those of each name have figures of its own, beside those of its statements.
+    fn transactions(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
+    /// The name of a transaction, by its place among [`Self::transactions`], from the numbers that its attempts will draw. Not asked for where there is one
+    /// name or none.
+    fn name(&self, _random: &mut Random) -> u16 {
+        0
+    }
+
+    /// Closed loop: how long a client waits on average before a transaction of this name, where that is not the load's think time.
+    fn think(&self, _name: u16) -> Option<Nanos> {
+        None
+    }
 
     /// One attempt of a transaction. The same sequence number brings the same random numbers in every attempt.
     async fn transaction(
@@ -107,8 +126,10 @@ pub trait Workload: Send + Sync + 'static {
         Ok(())
     }
 
-    /// Reads what the audit will need.
-    async fn baseline(&self, connection: &mut Connection) -> Result<Self::Baseline>;
+    /// Reads what the audit will need, if it needs to know the data before the trial.
+    async fn baseline(&self, _connection: &mut Connection) -> Result<Self::Baseline> {
+        Ok(Self::Baseline::default())
+    }
 
     /// How a table grows with every commit, where that is what the workload is about.
     fn growth(&self, _baseline: &Self::Baseline) -> Option<Growth> {

@@ -23,7 +23,9 @@ pub trait DataSet: Send + Sync {
     fn fingerprint(&self) -> String;
 
     /// True when a trial leaves the data as good as new (read-only, or as many rows as before), so that the next trial may use it.
-    fn is_reusable(&self) -> bool;
+    fn is_reusable(&self) -> bool {
+        false
+    }
 
     fn tables(&self) -> Vec<TableDefinition>;
 
@@ -33,8 +35,8 @@ pub trait DataSet: Send + Sync {
         &[]
     }
 
-    /// Writes the fields of a row (from 0) of a table (index into [`Self::tables`]).
-    fn row(&self, table: usize, row: u64, out: &mut dyn RowWriter);
+    /// Writes the fields of a row (from 0) of a table (index into [`Self::tables`]); called only where a table has rows to load.
+    fn row(&self, _table: usize, _row: u64, _out: &mut dyn RowWriter) {}
 }
 
 /// No tables: the workload finds its own.
@@ -46,13 +48,7 @@ impl DataSet for NoData {
         String::new()
     }
 
-    fn is_reusable(&self) -> bool {
-        false
-    }
-
     fn tables(&self) -> Vec<TableDefinition> {
         Vec::new()
     }
-
-    fn row(&self, _table: usize, _row: u64, _out: &mut dyn RowWriter) {}
 }

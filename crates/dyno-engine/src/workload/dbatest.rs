@@ -345,6 +345,7 @@ impl Workload for Dbatest {
 }
 
 /// What the audit compares: number of rows, and the sums of both columns.
+#[derive(Default)]
 pub struct Contents {
     rows: i64,
     c1: i64,

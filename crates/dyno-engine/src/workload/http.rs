@@ -9,7 +9,7 @@ use super::sbtest::{choice, distribution, distribution_options, flag, integer};
 use crate::distribution::Distribution;
 use crate::measure::load::ClientId;
 use crate::random::Random;
-use crate::session::{Session, StatementText};
+use crate::session::Session;
 use dyno_drivers::http::{self, Answer, Cookies, Exchange};
 use dyno_drivers::{Connection, Outcome};
 use dyno_model::audit::AuditCheck;
@@ -315,10 +315,6 @@ impl Workload for Http {
         None
     }
 
-    fn statements(&self) -> Vec<StatementText> {
-        Vec::new()
-    }
-
     fn data(&self) -> &dyn DataSet {
         &NoData
     }
@@ -332,6 +328,20 @@ impl Workload for Http {
         }
     }
 
+    fn transactions(&self) -> Vec<&'static str> {
+        self.weights.as_ref().map_or_else(Vec::new, |_| self.kinds())
+    }
+
+    fn name(&self, random: &mut Random) -> u16 {
+        match self.weights.as_deref() {
+            None | Some([_]) => 0,
+            Some(weights) => {
+                let drawn = random.below(weights[weights.len() - 1]);
+                weights.partition_point(|weight| *weight <= drawn) as u16
+            }
+        }
+    }
+
     async fn transaction(
         &self,
         client: &mut HttpClient,
@@ -339,24 +349,14 @@ impl Workload for Http {
         session: &mut Session,
         random: &mut Random,
     ) -> Result<(), OperationFailure> {
-        let Some(weights) = &self.weights else {
+        if self.weights.is_none() {
             for index in 0..self.requests.len() {
                 self.send(index, client, sequence, session, random).await?;
             }
             return Ok(());
-        };
-        let index = match weights.as_slice() {
-            [_] => 0,
-            weights => {
-                let drawn = random.below(weights[weights.len() - 1]);
-                weights.partition_point(|weight| *weight <= drawn)
-            }
-        };
+        }
+        let index = usize::from(self.name(random));
         self.send(index, client, sequence, session, random).await
-    }
-
-    async fn baseline(&self, _connection: &mut Connection) -> Result<(), OperationFailure> {
-        Ok(())
     }
 
     async fn audit(

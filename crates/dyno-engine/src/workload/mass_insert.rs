@@ -12,8 +12,7 @@ use crate::random::Random;
 use crate::session::{Session, StatementText};
 use dyno_drivers::{Connection, RowWriter, Value};
 use dyno_model::audit::AuditCheck;
-use dyno_model::catalog::Growth;
-use dyno_model::catalog::{WorkloadDescription, WorkloadOptions};
+use dyno_model::catalog::{Growth, WorkloadDescription, WorkloadOptions};
 use dyno_model::engine::{Dialect, Numbering, Partitioning};
 use dyno_model::failure::OperationFailure;
 
@@ -61,6 +60,7 @@ pub struct MassInsert {
     table: People,
 }
 
+/// A trial leaves its rows behind, and the size is what is studied, so no trial uses another's table.
 struct People {
     dialect: &'static Dialect,
     rows: u64,
@@ -132,13 +132,13 @@ impl Workload for MassInsert {
         vec!["insert"]
     }
 
-    fn begin(&self) -> Option<&'static str> {
-        None
-    }
-
     fn statements(&self) -> Vec<StatementText> {
         let rows = vec!["(?, ?)"; self.rows_per_insert].join(", ");
         vec![StatementText { sql: format!("INSERT INTO people (email, name) VALUES {rows}"), kind: 0 }]
+    }
+
+    fn begin(&self) -> Option<&'static str> {
+        None
     }
 
     fn data(&self) -> &dyn DataSet {
@@ -200,11 +200,6 @@ impl DataSet for People {
     fn fingerprint(&self) -> String {
         let Self { rows, partitions, is_indexed, storage, .. } = self;
         format!("people rows={rows} partitions={partitions} indexed={is_indexed} storage={storage}")
-    }
-
-    /// A trial leaves its rows behind, and the size is what is studied.
-    fn is_reusable(&self) -> bool {
-        false
     }
 
     fn tables(&self) -> Vec<TableDefinition> {

@@ -69,7 +69,7 @@ impl Native {
             kind if let Some(way) = dbatest::Way::named(kind) => {
                 Dbatest::build(way, options, setting).map(Self::Dbatest)
             }
-            kind => oltp::Preset::from_name(kind)
+            kind => oltp::Preset::named(kind)
                 .map(|preset| Self::Oltp(Oltp::build(preset, options, setting)))
                 .ok_or_else(|| format!("there is no workload {kind}")),
         }

@@ -5,7 +5,7 @@
 use super::contract::{AuditFacts, Setting, Workload, scalar};
 use super::data_set::DataSet;
 use super::sbtest::{
-    C_LENGTH, PAD_LENGTH, Sbtest, ascii, distribution_options, flag, grouped_digits, integer, ledger,
+    C_LENGTH, PAD_LENGTH, Sbtest, ascii, digit_groups, distribution_options, flag, integer, ledger,
     table_options,
 };
 use crate::measure::load::ClientId;
@@ -18,32 +18,22 @@ use dyno_model::engine::Numbering;
 use dyno_model::failure::OperationFailure;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Kinds of statements, in the order of a transaction. Each is prepared once per table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u16)]
-enum Kind {
-    PointSelect,
-    SimpleRange,
-    SumRange,
-    OrderRange,
-    DistinctRange,
-    IndexUpdate,
-    NonIndexUpdate,
-    Delete,
-    Insert,
+dyno_model::named! {
+    /// Kinds of statements, in the order of a transaction. Each is prepared once per table.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[repr(u16)]
+    enum Kind {
+        PointSelect = "point-select",
+        SimpleRange = "simple-range",
+        SumRange = "sum-range",
+        OrderRange = "order-range",
+        DistinctRange = "distinct-range",
+        IndexUpdate = "index-update",
+        NonIndexUpdate = "non-index-update",
+        Delete = "delete",
+        Insert = "insert",
+    }
 }
-
-const KINDS: [(Kind, &str); 9] = [
-    (Kind::PointSelect, "point-select"),
-    (Kind::SimpleRange, "simple-range"),
-    (Kind::SumRange, "sum-range"),
-    (Kind::OrderRange, "order-range"),
-    (Kind::DistinctRange, "distinct-range"),
-    (Kind::IndexUpdate, "index-update"),
-    (Kind::NonIndexUpdate, "non-index-update"),
-    (Kind::Delete, "delete"),
-    (Kind::Insert, "insert"),
-];
 
 impl Kind {
     fn sql(self, table: u64) -> String {
@@ -63,71 +53,45 @@ impl Kind {
     }
 }
 
-/// The members of the family.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Preset {
-    ReadWrite,
-    ReadOnly,
-    WriteOnly,
-    PointSelect,
-    UpdateIndex,
-    UpdateNonIndex,
-    Insert,
-    Delete,
+dyno_model::named! {
+    /// The members of the family.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(super) enum Preset {
+        ReadWrite = "oltp_read_write",
+        ReadOnly = "oltp_read_only",
+        WriteOnly = "oltp_write_only",
+        PointSelect = "oltp_point_select",
+        UpdateIndex = "oltp_update_index",
+        UpdateNonIndex = "oltp_update_non_index",
+        Insert = "oltp_insert",
+        Delete = "oltp_delete",
+    }
 }
 
-/// What the audit checks of workloads that leave as many rows as there were.
-const KEEPS_ROWS: &str = "Every table must still have table_size rows.";
-
-const PRESETS: [(Preset, &str, &str, &str); 8] = [
-    (
-        Preset::ReadWrite,
-        "oltp_read_write",
-        "Ten point selects, four range selects, two updates, a delete and an insert of the same row, in a transaction.",
-        KEEPS_ROWS,
-    ),
-    (
-        Preset::ReadOnly,
-        "oltp_read_only",
-        "Ten point selects and four range selects in a transaction.",
-        KEEPS_ROWS,
-    ),
-    (
-        Preset::WriteOnly,
-        "oltp_write_only",
-        "Two updates, a delete and an insert of the same row, in a transaction.",
-        KEEPS_ROWS,
-    ),
-    (Preset::PointSelect, "oltp_point_select", "One row by primary key, without a transaction.", KEEPS_ROWS),
-    (
-        Preset::UpdateIndex,
-        "oltp_update_index",
-        "One update of the indexed column k by primary key, without a transaction.",
-        KEEPS_ROWS,
-    ),
-    (
-        Preset::UpdateNonIndex,
-        "oltp_update_non_index",
-        "One update of column c by primary key, without a transaction.",
-        KEEPS_ROWS,
-    ),
-    (
-        Preset::Insert,
-        "oltp_insert",
-        "One insert of a new row, sent as text, without a transaction.",
-        "All tables together must have grown by one row per committed transaction.",
-    ),
-    (
-        Preset::Delete,
-        "oltp_delete",
-        "One delete by primary key, without a transaction; the rows become fewer and fewer.",
-        "All tables together must have lost as many rows as the server said it deleted.",
-    ),
-];
-
 impl Preset {
-    pub(super) fn from_name(name: &str) -> Option<Self> {
-        PRESETS.iter().find(|(_, known, ..)| *known == name).map(|(preset, ..)| *preset)
+    fn summary(self) -> &'static str {
+        match self {
+            Self::ReadWrite => {
+                "Ten point selects, four range selects, two updates, a delete and an insert of the same row, in a transaction."
+            }
+            Self::ReadOnly => "Ten point selects and four range selects in a transaction.",
+            Self::WriteOnly => "Two updates, a delete and an insert of the same row, in a transaction.",
+            Self::PointSelect => "One row by primary key, without a transaction.",
+            Self::UpdateIndex => "One update of the indexed column k by primary key, without a transaction.",
+            Self::UpdateNonIndex => "One update of column c by primary key, without a transaction.",
+            Self::Insert => "One insert of a new row, sent as text, without a transaction.",
+            Self::Delete => {
+                "One delete by primary key, without a transaction; the rows become fewer and fewer."
+            }
+        }
+    }
+
+    fn audit(self) -> &'static str {
+        match self {
+            Self::Insert => "All tables together must have grown by one row per committed transaction.",
+            Self::Delete => "All tables together must have lost as many rows as the server said it deleted.",
+            _ => "Every table must still have table_size rows.",
+        }
     }
 
     fn is_transactional(self) -> bool {
@@ -180,20 +144,20 @@ pub(super) fn descriptions() -> Vec<WorkloadDescription> {
         options.push(ledger());
         options
     };
-    let description = |&(preset, name, summary, audit)| WorkloadDescription {
-        name,
-        summary,
-        audit,
+    let description = |preset: Preset| WorkloadDescription {
+        name: preset.name(),
+        summary: preset.summary(),
+        audit: preset.audit(),
         options: options(preset),
     };
-    PRESETS.iter().map(description).collect()
+    Preset::ALL.into_iter().map(description).collect()
 }
 
 /// How many statements of each kind a transaction has, by [`Kind`].
-type Mix = [u64; KINDS.len()];
+type Mix = [u64; Kind::ALL.len()];
 
 fn mix(preset: Preset, options: &WorkloadOptions) -> Mix {
-    let mut mix = [0; KINDS.len()];
+    let mut mix = Mix::default();
     if preset.reads() {
         mix[Kind::PointSelect as usize] = options.count("point_selects");
         if options.boolean("range_selects") {
@@ -225,7 +189,7 @@ pub struct Oltp {
     preset: Preset,
     mix: Mix,
     /// Index of the first statement of each kind among the prepared ones.
-    first: [usize; KINDS.len()],
+    first: [usize; Kind::ALL.len()],
     range_size: i64,
     has_transaction: bool,
     clients: u64,
@@ -245,7 +209,7 @@ impl Oltp {
             // The workload draws its numbers from all there are.
             data.leave_empty();
         }
-        let mut first = [0; KINDS.len()];
+        let mut first = [0; Kind::ALL.len()];
         let mut next = 0;
         for (kind, first) in first.iter_mut().enumerate() {
             *first = next;
@@ -267,15 +231,25 @@ impl Oltp {
         self.data.distribution.draw(random, 1, self.data.table_size as i64)
     }
 
-    async fn reads(&self, session: &mut Session, random: &mut Random) -> Result<(), OperationFailure> {
-        let points = self.mix[Kind::PointSelect as usize];
-        if points > 0 {
-            let statement = self.draw(Kind::PointSelect, random);
-            for _ in 0..points {
+    /// The statements of a kind that name a key and nothing else.
+    async fn by_key(
+        &self,
+        kind: Kind,
+        session: &mut Session,
+        random: &mut Random,
+    ) -> Result<(), OperationFailure> {
+        if self.mix[kind as usize] > 0 {
+            let statement = self.draw(kind, random);
+            for _ in 0..self.mix[kind as usize] {
                 let id = self.key(random);
                 session.run(statement, &[Value::Integer(id)]).await?;
             }
         }
+        Ok(())
+    }
+
+    async fn reads(&self, session: &mut Session, random: &mut Random) -> Result<(), OperationFailure> {
+        self.by_key(Kind::PointSelect, session, random).await?;
         for kind in [Kind::SimpleRange, Kind::SumRange, Kind::OrderRange, Kind::DistinctRange] {
             if self.mix[kind as usize] == 0 {
                 continue;
@@ -291,19 +265,12 @@ impl Oltp {
     }
 
     async fn writes(&self, session: &mut Session, random: &mut Random) -> Result<(), OperationFailure> {
-        if self.mix[Kind::IndexUpdate as usize] > 0 {
-            let statement = self.draw(Kind::IndexUpdate, random);
-            for _ in 0..self.mix[Kind::IndexUpdate as usize] {
-                let id = self.key(random);
-                session.run(statement, &[Value::Integer(id)]).await?;
-            }
-        }
+        self.by_key(Kind::IndexUpdate, session, random).await?;
         if self.mix[Kind::NonIndexUpdate as usize] > 0 {
             let statement = self.draw(Kind::NonIndexUpdate, random);
             for _ in 0..self.mix[Kind::NonIndexUpdate as usize] {
                 let id = self.key(random);
-                let mut c = [0; C_LENGTH];
-                grouped_digits(random, &mut c);
+                let c = digit_groups::<C_LENGTH>(random);
                 session.run(statement, &[Value::Text(ascii(&c)), Value::Integer(id)]).await?;
             }
         }
@@ -313,9 +280,7 @@ impl Oltp {
             let insert = self.first[Kind::Insert as usize] + delete - self.first[Kind::Delete as usize];
             for _ in 0..pairs {
                 let (id, k) = (self.key(random), self.key(random));
-                let (mut c, mut pad) = ([0; C_LENGTH], [0; PAD_LENGTH]);
-                grouped_digits(random, &mut c);
-                grouped_digits(random, &mut pad);
+                let (c, pad) = (digit_groups::<C_LENGTH>(random), digit_groups::<PAD_LENGTH>(random));
                 session.run(delete, &[Value::Integer(id)]).await?;
                 let row =
                     [Value::Integer(id), Value::Integer(k), Value::Text(ascii(&c)), Value::Text(ascii(&pad))];
@@ -347,9 +312,7 @@ impl Oltp {
     ) -> Result<(), OperationFailure> {
         let table = random.below(self.data.tables) + 1;
         let k = self.key(random);
-        let (mut c, mut pad) = ([0; C_LENGTH], [0; PAD_LENGTH]);
-        grouped_digits(random, &mut c);
-        grouped_digits(random, &mut pad);
+        let (c, pad) = (digit_groups::<C_LENGTH>(random), digit_groups::<PAD_LENGTH>(random));
         let (c, pad) = (ascii(&c), ascii(&pad));
         let sql = match (self.data.dialect.numbering, self.data.numbers_itself()) {
             (Numbering::AutoIncrement, true) => {
@@ -376,16 +339,15 @@ impl Workload for Oltp {
     type Baseline = Vec<u64>;
 
     fn kinds(&self) -> Vec<&'static str> {
-        KINDS.iter().map(|(_, name)| *name).collect()
+        Kind::ALL.map(Kind::name).to_vec()
     }
 
     fn statements(&self) -> Vec<StatementText> {
         let tables = 1..=self.data.tables;
-        KINDS
-            .iter()
-            .filter(|(kind, _)| self.mix[*kind as usize] > 0)
-            .flat_map(|(kind, _)| {
-                tables.clone().map(|table| StatementText { sql: kind.sql(table), kind: *kind as u16 })
+        let prepared = Kind::ALL.into_iter().filter(|kind| self.mix[*kind as usize] > 0);
+        prepared
+            .flat_map(|kind| {
+                tables.clone().map(move |table| StatementText { sql: kind.sql(table), kind: kind as u16 })
             })
             .collect()
     }
@@ -512,7 +474,7 @@ mod tests {
         for (option, value) in changes {
             options.0.insert((*option).to_owned(), value.clone());
         }
-        let preset = Preset::from_name(name).expect("a known preset");
+        let preset = Preset::named(name).expect("a known preset");
         Oltp::build(preset, &options, Setting { engine, clients: 4, seed })
     }
 

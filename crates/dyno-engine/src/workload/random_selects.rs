@@ -134,10 +134,6 @@ impl Workload for RandomSelects {
         Ok(())
     }
 
-    async fn baseline(&self, _connection: &mut Connection) -> Result<(), OperationFailure> {
-        Ok(())
-    }
-
     async fn audit(
         &self,
         connection: &mut Connection,

@@ -7,6 +7,7 @@
 
 use super::contract::{AuditFacts, Setting, Workload, scalar};
 use super::data_set::{DataSet, TableDefinition};
+use super::isolation::{isolation_option, isolation_setup};
 use super::sbtest::{choice, integer, ledger};
 use crate::commit_ledger;
 use crate::measure::load::ClientId;
@@ -15,13 +16,12 @@ use crate::session::{Session, StatementText};
 use dyno_drivers::{Connection, FirstInteger, RowWriter, Value};
 use dyno_model::audit::{AuditCheck, LostUpdateWitness, WitnessedTransaction};
 use dyno_model::catalog::{WorkloadDescription, WorkloadOptions};
-use dyno_model::engine::{Dialect, Isolation};
+use dyno_model::engine::Dialect;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 const VARIANTS: &[&str] = &["read-modify-write", "in-place", "for-update", "optimistic"];
-const ISOLATIONS: &[&str] = &["default", "read-committed", "repeatable-read", "serializable"];
 /// Client log entries kept in all, so that a long run's memory stays constant. Later commits are counted but cannot be witnessed.
 const LOG_MAX: usize = 2_000_000;
 /// Witnessed pairs quoted in the audit.
@@ -45,11 +45,7 @@ pub(super) fn description() -> WorkloadDescription {
                  IMMEDIATE on SQLite), or UPDATE ... WHERE c2 = the value read, again when it changed (optimistic)",
             ),
             integer("rows", 1, 100_000_000, 100, "number of counters; fewer rows, more conflicts"),
-            choice(
-                "isolation",
-                ISOLATIONS,
-                "transaction isolation level; default: what the server comes with",
-            ),
+            isolation_option(),
             ledger(),
         ],
     }
@@ -72,6 +68,7 @@ pub struct Rush {
     log: Arc<Mutex<Vec<Entry>>>,
 }
 
+/// Row versions pile up in a table this small, so every trial begins with a fresh one.
 struct Counters {
     rows: u64,
     has_ledger: bool,
@@ -112,18 +109,7 @@ impl Rush {
             "optimistic" => Variant::Optimistic,
             _ => Variant::ReadModifyWrite,
         };
-        let isolation = match (options.text("isolation"), setting.engine.dialect().isolation) {
-            ("default", _) | ("serializable", Isolation::AlwaysSerializable) => None,
-            (level, Isolation::AlwaysSerializable) => {
-                let products = setting.engine.traits().products;
-                return Err(format!(
-                    "{products} knows no isolation level {level}; it is always serializable"
-                ));
-            }
-            (level, Isolation::Set(statement)) => {
-                Some(format!("{statement} {}", level.to_uppercase().replace('-', " ")))
-            }
-        };
+        let isolation = isolation_setup(options, setting.engine)?;
         Ok(Self {
             variant,
             isolation,
@@ -275,11 +261,6 @@ impl Workload for Rush {
 impl DataSet for Counters {
     fn fingerprint(&self) -> String {
         format!("rush rows={} ledger={}", self.rows, self.has_ledger)
-    }
-
-    fn is_reusable(&self) -> bool {
-        // Row versions pile up in a table this small; every trial begins with a fresh one.
-        false
     }
 
     fn tables(&self) -> Vec<TableDefinition> {

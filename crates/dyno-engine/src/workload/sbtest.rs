@@ -160,12 +160,14 @@ pub(super) fn distribution(options: &WorkloadOptions) -> Distribution {
     }
 }
 
-/// Digits in groups of eleven joined by `-`, as many characters as `out` has.
-pub(super) fn grouped_digits(random: &mut Random, out: &mut [u8]) {
-    random.digits(out);
+/// Digits in groups of eleven joined by `-`.
+pub(super) fn digit_groups<const LENGTH: usize>(random: &mut Random) -> [u8; LENGTH] {
+    let mut out = [0; LENGTH];
+    random.digits(&mut out);
     for separator in out.iter_mut().skip(11).step_by(12) {
         *separator = b'-';
     }
+    out
 }
 
 /// Digits are ASCII, so this always succeeds.
@@ -284,12 +286,8 @@ impl DataSet for Sbtest {
         let mut random = Random::new(self.seed, Stream::Data, table as u64, row);
         out.integer(row as i64 + 1);
         out.integer(self.distribution.draw(&mut random, 1, self.table_size as i64));
-        let mut c = [0; C_LENGTH];
-        grouped_digits(&mut random, &mut c);
-        out.text(ascii(&c));
-        let mut pad = [0; PAD_LENGTH];
-        grouped_digits(&mut random, &mut pad);
-        out.text(ascii(&pad));
+        out.text(ascii(&digit_groups::<C_LENGTH>(&mut random)));
+        out.text(ascii(&digit_groups::<PAD_LENGTH>(&mut random)));
     }
 }
 
@@ -301,13 +299,11 @@ mod tests {
     #[test]
     fn columns_look_as_sysbench_makes_them() {
         let mut random = Random::new(1, Stream::Data, 0, 0);
-        let mut c = [0; C_LENGTH];
-        grouped_digits(&mut random, &mut c);
+        let c = digit_groups::<C_LENGTH>(&mut random);
         let groups: Vec<&str> = ascii(&c).split('-').collect();
         assert_eq!(groups.len(), 10);
         assert!(groups.iter().all(|group| group.len() == 11 && group.bytes().all(|b| b.is_ascii_digit())));
-        let mut pad = [0; PAD_LENGTH];
-        grouped_digits(&mut random, &mut pad);
+        let pad = digit_groups::<PAD_LENGTH>(&mut random);
         assert_eq!(ascii(&pad).split('-').count(), 5);
     }
 }

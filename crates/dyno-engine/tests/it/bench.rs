@@ -3,7 +3,7 @@
 use dyno_drivers::{Connection, Discard, Driver};
 use dyno_engine::random::Random;
 use dyno_engine::workload::{
-    AuditFacts, ClientId, DataSet, Native, NoData, Setting, StatementText, Verdict, Workload, catalog,
+    AuditFacts, ClientId, DataSet, Native, NoData, Setting, Verdict, Workload, catalog,
 };
 use dyno_engine::{
     LoadInput, LoadRecord, Meter, Node, Script, ScriptTrouble, Session, TrialInput, run_load, with_native,
@@ -130,10 +130,6 @@ where
         None
     }
 
-    fn statements(&self) -> Vec<StatementText> {
-        Vec::new()
-    }
-
     fn data(&self) -> &dyn DataSet {
         &NoData
     }
@@ -154,10 +150,6 @@ where
 
     fn verdict(&self, _client: &ClientId, _failure: &OperationFailure) -> Verdict {
         self.verdict
-    }
-
-    async fn baseline(&self, _connection: &mut Connection) -> Result<(), OperationFailure> {
-        Ok(())
     }
 
     async fn audit(

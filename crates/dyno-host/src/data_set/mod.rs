@@ -15,7 +15,7 @@ pub use copy::{Copied, copy_folder};
 
 use crate::engine::questions;
 use crate::folder::{Folder, Kind, no_name};
-use crate::guard::{Guard, GuardCommand, GuardError, Owner};
+use crate::guard::{Access, Guard, GuardCommand, GuardError, Owner};
 use crate::settings::listed_name;
 use dyno_model::plan::{ManagedServer, ServerKind};
 use dyno_model::secret::Secret;
@@ -90,7 +90,7 @@ impl SavedDataSet {
         command: &GuardCommand,
     ) -> Result<Self, TakeError> {
         let mut guard = Guard::start(command)?;
-        let folder = guard.make_folder(beside, "dyno-data", owner, &[])?;
+        let folder = guard.make_folder(beside, "dyno-data", Access::Owned(owner), &[])?;
         let no_name = || no_name(data);
         let scratch = Folder::of(data.parent().ok_or_else(no_name)?, owner)?;
         let (name, to) = (data.file_name().ok_or_else(no_name)?, Folder::of(&folder, owner)?);

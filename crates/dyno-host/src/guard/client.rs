@@ -2,9 +2,10 @@
 
 use super::reins::{ANSWER_LIMIT, GuardError, Reins};
 use super::{
-    Access, Exit, FolderOrder, GuardCommand, Last, Launch, Order, Owner, Reply, SharedMemory, StopStep, last,
+    Access, Exit, FolderOrder, GuardCommand, Last, Launch, Order, Reply, SharedMemory, StopStep, last,
 };
 use crate::guard::shared_memory::remove_abandoned;
+use crate::process_stat::living;
 use dyno_drivers::patience;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::BTreeSet;
@@ -66,35 +67,11 @@ impl Guard {
         })
     }
 
-    /// Makes a folder that only `owner` may enter, with folders in it; it is removed when the guard ends.
+    /// Makes a folder, with folders in it; it is removed when the guard ends.
     ///
     /// # Errors
     /// When it cannot be made.
     pub fn make_folder(
-        &mut self,
-        parent: &Path,
-        prefix: &str,
-        owner: Option<Owner>,
-        inside: &[&str],
-    ) -> Result<PathBuf, GuardError> {
-        self.make(parent, prefix, Access::Owned(owner), inside)
-    }
-
-    /// Makes a folder for files of dyno's own: it belongs to dyno, and `visitor` may only pass through it. It is removed when
-    /// the guard ends.
-    ///
-    /// # Errors
-    /// When it cannot be made.
-    pub fn make_own_folder(
-        &mut self,
-        parent: &Path,
-        prefix: &str,
-        visitor: Option<Owner>,
-    ) -> Result<PathBuf, GuardError> {
-        self.make(parent, prefix, Access::Passed(visitor), &[])
-    }
-
-    fn make(
         &mut self,
         parent: &Path,
         prefix: &str,
@@ -236,10 +213,11 @@ impl Guard {
         };
         let mut processes: BTreeSet<u32> = pid.into_iter().collect();
         if let (Some(pid), None) = (pid, exit) {
-            processes.extend(group(pid));
+            let group = || living(|stat| stat.group == pid);
+            processes.extend(group());
             self.end_orphan(pid);
             let deadline = Instant::now() + Duration::from_secs(10);
-            while !group(pid).is_empty() && Instant::now() < deadline {
+            while !group().is_empty() && Instant::now() < deadline {
                 std::thread::sleep(Duration::from_millis(5));
             }
         }
@@ -285,16 +263,4 @@ impl Drop for Guard {
     fn drop(&mut self) {
         self.finish();
     }
-}
-
-/// Numbers of the living processes in a process group, from `/proc/PID/stat`: `PID (NAME) STATE PARENT GROUP ...`.
-fn group(leader: u32) -> Vec<u32> {
-    let leader = leader.to_string();
-    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
-    let is_in = |pid: &u32| {
-        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        let mut fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
-        fields.next().is_some_and(|state| state != "Z") && fields.nth(1) == Some(&leader)
-    };
-    entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).filter(is_in).collect()
 }

@@ -89,7 +89,7 @@ struct FolderOrder {
 /// Who may do what in a folder that the guard makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Access {
+pub enum Access {
     /// It is the owner's, and nobody else may enter it. Without one, it is dyno's.
     Owned(Option<Owner>),
     /// It is dyno's; this user may pass through it to files whose names it knows, and change nothing in it.

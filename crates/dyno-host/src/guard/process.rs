@@ -6,6 +6,7 @@ use super::{
 };
 use crate::folder::Folder;
 use crate::guard::shared_memory::remove_abandoned;
+use crate::process_stat::living;
 use dyno_drivers::open_files::raise_limit;
 use rustix::fs::Mode;
 use rustix::process::{
@@ -123,9 +124,7 @@ impl Running {
     /// Has the process and its children go on if they were halted (SIGSTOP): what is halted hears no request to end.
     fn wake(&self) {
         let _ = kill_process_group(self.group, Signal::CONT);
-        for child in children_of(self.child.id()) {
-            let _ = kill_process(child, Signal::CONT);
-        }
+        send(Signal::CONT, children_of(self.child.id()));
     }
 }
 
@@ -179,9 +178,7 @@ impl Keeper {
                         let sent = kill_process_group(running.group, signal.number());
                         // PostgreSQL's processes are in groups of their own. Those of one that was killed are ended when it is reaped.
                         if signal != FaultSignal::Kill {
-                            for process in descendants_of(running.child.id()) {
-                                let _ = kill_process(process, signal.number());
-                            }
+                            send(signal.number(), descendants_of(running.child.id()));
                         }
                         sent.map_or_else(|error| Reply::Refused(error.to_string()), |()| Reply::Signalled)
                     }
@@ -321,9 +318,7 @@ impl Keeper {
             if orphans.is_empty() || Instant::now() > deadline {
                 return;
             }
-            for orphan in orphans {
-                let _ = kill_process(orphan, Signal::KILL);
-            }
+            send(Signal::KILL, orphans);
             std::thread::sleep(Duration::from_millis(5));
         }
     }
@@ -361,31 +356,26 @@ fn make_folder(order: &FolderOrder) -> io::Result<PathBuf> {
     Ok(order.parent.join(name))
 }
 
-/// Children of a process that live, from `/proc/PID/stat`: `PID (NAME) STATE PARENT ...`.
-fn children_of(parent: u32) -> Vec<Pid> {
-    let parent = parent.to_string();
-    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
-    entries
-        .filter_map(|entry| {
-            let entry = entry.ok()?;
-            let pid = Pid::from_raw(entry.file_name().to_str()?.parse().ok()?)?;
-            let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
-            let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
-            (fields.next()? != "Z" && fields.next()? == parent).then_some(pid)
-        })
-        .collect()
+fn children_of(parent: u32) -> Vec<u32> {
+    living(|stat| stat.parent == parent)
 }
 
 /// Children, their children, and so on.
-fn descendants_of(ancestor: u32) -> Vec<Pid> {
+fn descendants_of(ancestor: u32) -> Vec<u32> {
     let mut found = children_of(ancestor);
     let mut at = 0;
     while let Some(process) = found.get(at) {
-        let children = children_of(process.as_raw_pid().unsigned_abs());
-        found.extend(children);
+        found.extend(children_of(*process));
         at += 1;
     }
     found
+}
+
+/// Sends each of these processes a signal; one that is gone needs none.
+fn send(signal: Signal, processes: Vec<u32>) {
+    for process in processes.into_iter().filter_map(|number| Pid::from_raw(number.cast_signed())) {
+        let _ = kill_process(process, signal);
+    }
 }
 
 fn remove_folder(folder: &Path, deadline: Instant) -> io::Result<()> {

@@ -1,7 +1,7 @@
 //! Who else worked on this machine during the window: neither dyno nor the server, with all the processes they started.
 //! Everybody's processor time is read at the bounds of the window.
 
-use super::procfs::{self, ProcessStat};
+use crate::process_stat::{ProcessStat, numbered_entries};
 use dyno_model::finding::{BusyProcess, Finding, Severity};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -50,10 +50,7 @@ impl Process {
 impl Everybody {
     /// Looks at all processes. `None` where there are too many, or `/proc` tells nothing.
     pub(crate) fn now() -> Option<Self> {
-        let numbers: Vec<u32> = fs::read_dir("/proc")
-            .ok()?
-            .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
-            .collect();
+        let numbers: Vec<u32> = numbered_entries("/proc").collect();
         if numbers.len() > PROCESSES_MAX {
             return None;
         }
@@ -90,7 +87,7 @@ fn machine(stat: &str) -> Option<(f64, f64)> {
 /// `/proc/<pid>/stat`, with the name between the outermost brackets.
 fn process(text: &str) -> Option<Process> {
     let name = text.get(text.find('(')? + 1..text.rfind(')')?)?;
-    Some(Process { name: name.to_owned(), stat: procfs::process_stat(text)? })
+    Some(Process { name: name.to_owned(), stat: ProcessStat::parse(text)? })
 }
 
 /// What everybody but the `known` processes and their families took of the machine between two looks; `None` when that is not

@@ -2,7 +2,8 @@
 
 use super::Values;
 use super::pace::{Pace, thread_cpu};
-use super::procfs::{self, ProcessStat, keyed};
+use super::procfs::keyed;
+use crate::process_stat::{ProcessStat, numbered_entries};
 use std::collections::BTreeMap;
 use std::fs;
 use std::time::{Duration, Instant};
@@ -57,7 +58,7 @@ impl Seen {
         let read = |file: &str| fs::read_to_string(format!("/proc/{pid}/{file}"));
         Some(Self {
             pid,
-            stat: procfs::process_stat(&read("stat").ok()?)?,
+            stat: ProcessStat::of(pid)?,
             status: if has_details { read("status").unwrap_or_default() } else { String::new() },
             io: read("io").unwrap_or_default(),
             open_files: has_details.then(|| open_files(pid)).flatten(),
@@ -205,16 +206,8 @@ pub(crate) fn children(pid: u32) -> Vec<u32> {
     if let Ok(text) = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")) {
         return text.split_whitespace().filter_map(|number| number.parse().ok()).collect();
     }
-    let parent = |child: &u32| {
-        let text = fs::read_to_string(format!("/proc/{child}/stat")).ok()?;
-        Some(procfs::process_stat(&text)?.parent)
-    };
-    numbered_entries("/proc").filter(|child| parent(child) == Some(pid)).collect()
-}
-
-fn numbered_entries(folder: &str) -> impl Iterator<Item = u32> {
-    let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
-    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+    let is_child = |child: &u32| ProcessStat::of(*child).is_some_and(|stat| stat.parent == pid);
+    numbered_entries("/proc").filter(is_child).collect()
 }
 
 /// Context switches. The kernel tells them per thread, and forgets them with the thread: those of threads that are gone

@@ -146,35 +146,6 @@ fn instance(name: &str) -> String {
     name.chars().map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_' | '/') { c } else { '_' }).collect()
 }
 
-/// What `/proc/<pid>/stat` says of one process.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(crate) struct ProcessStat {
-    /// Number of the parent.
-    pub(crate) parent: u32,
-    /// Ticks in user mode and in the kernel, of threads that ended too.
-    pub(super) ticks: [f64; 2],
-    /// The same of children that ended and were waited for.
-    pub(super) children_ticks: [f64; 2],
-    pub(super) threads: f64,
-    /// When it started, in ticks since the machine did: with the number it names a process for good.
-    pub(super) started: f64,
-}
-
-/// `/proc/<pid>/stat`. The name of the program may hold blanks and brackets.
-pub(crate) fn process_stat(text: &str) -> Option<ProcessStat> {
-    let (_, rest) = text.rsplit_once(')')?;
-    // Numbered as in proc(5), from the state (3) on.
-    let fields: Vec<&str> = rest.split_whitespace().collect();
-    let field = |number: usize| fields.get(number - 3)?.parse::<f64>().ok();
-    Some(ProcessStat {
-        parent: fields.get(1)?.parse().ok()?,
-        ticks: [field(14)?, field(15)?],
-        children_ticks: [field(16)?, field(17)?],
-        threads: field(20)?,
-        started: field(22)?,
-    })
-}
-
 /// The number behind a key of `/proc/<pid>/status`, `/proc/<pid>/io` or any other file of `key: number` lines.
 pub(super) fn keyed(text: &str, key: &str) -> Option<f64> {
     let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));

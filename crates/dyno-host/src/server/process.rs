@@ -3,7 +3,7 @@
 use super::error::{log_of, query, scratch, setting_refused, settings_differ, with_room};
 use super::harmed::Harmed;
 use super::recipes::recipe;
-use super::running::{Place, RunningServer, ServerProcess};
+use super::running::{DataPlace, RunningServer, ServerProcess};
 use super::save::restore;
 use super::seat::Seat;
 use super::site::{ACCOUNT, Recipe, Site};
@@ -11,14 +11,14 @@ use super::{Binary, StartOptions, account, kept_log, locate, log};
 use crate::control_connection::ControlConnection;
 use crate::error::HostError;
 use crate::folder::{Folder, Kind, is_out_of_reach};
-use crate::guard::{Exit, Guard, GuardError, Launch, Owner, SharedMemory};
+use crate::guard::{Access, Exit, Guard, GuardError, Launch, Owner, SharedMemory};
 use crate::settings;
 use crate::storage;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::plan::ManagedServer;
 use dyno_model::secret::Secret;
 use dyno_model::target::{Endpoint, Target};
-use rustix::fs::Access;
+use rustix::fs::{Access as Permission, access};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Read};
@@ -89,14 +89,8 @@ pub(super) fn start(
         harmed: Harmed::default(),
         inner: Vec::new(),
         guard: Some(guard),
-        process: Some(ServerProcess {
-            pid,
-            launch,
-            log: site.log(),
-            kept_log,
-            stop: (recipe.stop)(Duration::from_secs(30)),
-        }),
-        place: Some(Place {
+        process: Some(ServerProcess { pid, launch, kept_log, stop: (recipe.stop)(Duration::from_secs(30)) }),
+        place: Some(DataPlace {
             data: site.data(),
             beside: parent,
             owner: site.owner,
@@ -195,7 +189,7 @@ pub(super) fn check_parent(parent: &Path, owner: Option<Owner>) -> Result<(), Ho
         Ok(metadata) if !metadata.is_dir() => return fail("it is no folder".to_owned()),
         Ok(_) => {}
     }
-    if let Err(error) = rustix::fs::access(parent, Access::WRITE_OK | Access::EXEC_OK) {
+    if let Err(error) = access(parent, Permission::WRITE_OK | Permission::EXEC_OK) {
         return fail(format!("dyno may make no folder in it: {}", io::Error::from(error)));
     }
     match owner.and_then(|owner| {
@@ -213,7 +207,7 @@ pub(crate) fn make_folder(
     owner: Option<Owner>,
     inside: &[&str],
 ) -> Result<PathBuf, HostError> {
-    guard.make_folder(parent, prefix, owner, inside).map_err(|error| match error {
+    guard.make_folder(parent, prefix, Access::Owned(owner), inside).map_err(|error| match error {
         GuardError::Refused(reason) => scratch(parent, reason),
         other => other.into(),
     })
@@ -242,7 +236,7 @@ pub(crate) fn own_folder(
             std::env::temp_dir().display()
         ));
     };
-    guard.make_own_folder(place, prefix, visitor).map_err(|error| error.to_string())
+    guard.make_folder(place, prefix, Access::Passed(visitor), &[]).map_err(|error| error.to_string())
 }
 
 /// The scratch folder, or one of its own with a short path when the socket's would be too long.

@@ -2,7 +2,6 @@
 
 use super::harmed::Harmed;
 use super::inner::InnerNode;
-use super::log;
 use super::seat::Seat;
 use crate::guard::{Exit, Guard, GuardCommand, Launch, Owner, StopStep};
 use crate::settings::RoundedSetting;
@@ -23,7 +22,7 @@ pub struct RunningServer {
     pub(super) socket: Option<PathBuf>,
     pub(super) guard: Option<Guard>,
     pub(super) process: Option<ServerProcess>,
-    pub(super) place: Option<Place>,
+    pub(super) place: Option<DataPlace>,
     /// Its own place in a cluster, and the nodes that joined it there.
     pub(super) seat: Option<Seat>,
     pub(super) joiners: Vec<RunningServer>,
@@ -38,7 +37,7 @@ pub struct RunningServer {
 }
 
 /// Where the data of a server is that dyno started, and what keeping them takes.
-pub(super) struct Place {
+pub(super) struct DataPlace {
     pub(super) data: PathBuf,
     /// The folder in which scratch folders are made.
     pub(super) beside: PathBuf,
@@ -51,7 +50,6 @@ pub(super) struct ServerProcess {
     pub(super) pid: u32,
     /// How it was started.
     pub(super) launch: Launch,
-    pub(super) log: PathBuf,
     pub(super) kept_log: Option<PathBuf>,
     pub(super) stop: Vec<StopStep>,
 }
@@ -161,12 +159,6 @@ impl RunningServer {
     /// One that was ended on purpose is missed by nobody.
     fn own_ending(&self) -> Option<String> {
         self.guard.as_ref()?.ending().filter(|_| !self.harmed.is_ended())
-    }
-
-    /// The last lines of its log; none for embedded databases.
-    #[must_use]
-    pub fn log_tail(&self, lines: usize) -> Vec<String> {
-        self.process.as_ref().map(|process| log::tail(&process.log, lines)).unwrap_or_default()
     }
 
     /// Stops it: first as its manual says, after 30 s by force. Its folder is removed.

@@ -3,7 +3,7 @@
 use super::error::{query, scratch, settings_differ};
 use super::harmed::Harmed;
 use super::process::{check_parent, make_folder};
-use super::running::{Place, RunningServer};
+use super::running::{DataPlace, RunningServer};
 use super::{StartOptions, save};
 use crate::control_connection::ControlConnection;
 use crate::engine::read_pragma;
@@ -79,7 +79,7 @@ pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<Ru
         socket: None,
         guard: Some(guard),
         process: None,
-        place: Some(Place { data, beside: parent, owner: None, guard: options.guard.clone() }),
+        place: Some(DataPlace { data, beside: parent, owner: None, guard: options.guard.clone() }),
         restoring,
         rounded: Vec::new(),
         seat: None,

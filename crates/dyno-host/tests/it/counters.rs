@@ -1,9 +1,20 @@
 //! What servers count agrees with what was done.
 
 use crate::{ask, open_folder, running};
-use dyno_host::counters::{delta, snapshot};
+use dyno_host::counters::snapshot;
 use dyno_model::plan::ServerKind;
 use dyno_testkit::wait_until;
+use std::collections::BTreeMap;
+
+/// What grew (or shrank) between two snapshots. Counters that did not change are left out, and one that the first
+/// snapshot does not have yet began at 0.
+fn delta(before: &BTreeMap<String, i64>, after: &BTreeMap<String, i64>) -> BTreeMap<String, i64> {
+    let changed = |(name, after): (&String, &i64)| {
+        let change = after.checked_sub(before.get(name).copied().unwrap_or(0))?;
+        (change != 0).then(|| (name.clone(), change))
+    };
+    after.iter().filter_map(changed).collect()
+}
 
 #[test]
 fn the_mysql_family_counts_statements_by_kind() {

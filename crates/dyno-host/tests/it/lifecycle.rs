@@ -101,14 +101,13 @@ fn two_servers_of_a_kind_run_at_the_same_time() {
 }
 
 #[test]
-fn the_log_is_kept_under_the_systems_name_and_its_end_is_shown() {
+fn the_log_is_kept_under_the_systems_name() {
     for kind in PROCESSES {
         let (scratch, logs) = (open_folder(), tempfile::tempdir().unwrap());
         let Some(description) = described(kind, scratch.path(), &[]) else { continue };
         let log_dir = logs.path().join("server-logs");
         let options = StartOptions { log_dir: Some(log_dir.clone()), ..options() };
         let server = start(&description, &options).unwrap_or_else(|error| panic!("{error}"));
-        assert!(!server.log_tail(5).is_empty() && server.log_tail(5).len() <= 5, "{kind}");
         let log = server.stop().log.unwrap();
         assert_eq!(log, std::fs::canonicalize(&log_dir).unwrap().join("test-server.log"));
         let text = std::fs::read_to_string(log).unwrap().to_lowercase();

@@ -245,9 +245,19 @@ fn few_waves(record: &TrialRecord, load: &LoadPlan) -> Option<Finding> {
     if record.work.is_none() || record.open_loop.is_some() || record.transaction.count == 0 {
         return None;
     }
-    let each = record.transaction.mean + load.think.unwrap_or_default().0 as f64;
+    let each = record.transaction.mean + thought(record, load);
     let waves = record.measured.0 as f64 / each;
     (waves < WAVES).then_some(Finding::FewWaves { waves })
+}
+
+/// How long clients waited before a transaction on average, in nanoseconds: those of some names may have a think time of their own.
+fn thought(record: &TrialRecord, load: &LoadPlan) -> f64 {
+    let of_load = load.think.unwrap_or_default();
+    let counts = record.ledger.transactions.iter().map(|count| count.started as f64);
+    let named = record.transactions.iter().map(|named| named.think.unwrap_or(of_load).0 as f64).zip(counts);
+    let (sum, count) =
+        named.fold((0.0, 0.0), |(sum, all), (think, count)| (sum + think * count, all + count));
+    if count > 0.0 { sum / count } else { of_load.0 as f64 }
 }
 
 /// Transactions that failed for good, but for those that failed as they do when a server is harmed on purpose.

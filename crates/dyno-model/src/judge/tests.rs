@@ -155,17 +155,37 @@ fn the_longest_stalls_are_told_and_gaps_that_are_usual_are_not() {
 
 #[test]
 fn a_wave_of_clients_that_think_is_as_long_as_their_thoughts() {
-    let waves = |think: Option<Nanos>| {
+    let waves = |think: Option<Nanos>, of_name: Option<Nanos>| {
         let load = LoadPlan { think, ..LoadPlan::new(StopRule::Duration(Nanos(10 * SECOND))) };
         let mut record = record();
         record.work = Some(50_000.0);
         (record.transaction.count, record.transaction.mean) = (50_000, 1e6);
+        // Half of the transactions have a name whose think time is its own.
+        let count = |started| crate::ledger::TransactionCount { started, ..Default::default() };
+        record.ledger.transactions = vec![count(25_000); 2];
+        let named = |think| crate::record::NamedTransactions { think, ..Default::default() };
+        record.transactions = vec![named(None), named(of_name)];
         judge(&record, &Asked { engine: Engine::Mysql, clients: 8, load: &load }).into_iter().find_map(
             |finding| if let Finding::FewWaves { waves } = finding { Some(waves.round()) } else { None },
         )
     };
-    assert_eq!(waves(None), None);
-    assert_eq!(waves(Some(Nanos(2 * SECOND))), Some(5.0));
+    assert_eq!(waves(None, None), None);
+    assert_eq!(waves(Some(Nanos(2 * SECOND)), None), Some(5.0));
+    assert_eq!(waves(None, Some(Nanos(8 * SECOND))), Some(2.0));
+    assert_eq!(waves(Some(Nanos(2 * SECOND)), Some(Nanos(8 * SECOND))), Some(2.0));
+}
+
+#[test]
+fn names_of_transactions_that_do_not_add_up_are_books_that_do_not_balance() {
+    let unbalanced = |committed: u64| {
+        judged(|record| {
+            let count = crate::ledger::TransactionCount { started: 50_000, committed, ..Default::default() };
+            record.ledger.transactions = vec![count];
+        })
+        .iter()
+        .any(|finding| matches!(finding, Finding::BooksUnbalanced { .. }))
+    };
+    assert!(!unbalanced(50_000) && unbalanced(49_999));
 }
 
 #[test]

@@ -10,7 +10,7 @@ pub use report::{FAULT, LIMIT, PUBLISHED, REPORT, REVISION};
 
 pub use section::{Key, Section, Takes};
 
-pub(super) use section::WEIGHT_MAX;
+pub(super) use section::{RATES, RATES_IN_WORDS, WEIGHT_MAX};
 use section::{key, ranged};
 
 /// All sections, in the order a spec has them.
@@ -308,6 +308,12 @@ pub static SCRIPT: Section = Section {
             Takes::Integer(1..=WEIGHT_MAX),
             "1",
             "share among all weights with which it is chosen",
+        ),
+        ranged(
+            "think",
+            Takes::Duration { is_positive: true },
+            "`load.think`",
+            "closed loop: how long a client waits on average before it; drawn anew each time, exponential",
         ),
         key("file", "path", "`file` or `sql`", "where its text is, relative to the spec"),
         key("sql", "text", "`file` or `sql`", "its text"),

@@ -3,11 +3,12 @@
 use super::choice::{self, Choice, Known};
 use super::diagnostic::Diagnostic;
 use super::keys::LIMIT;
+use super::names::NamesOf;
 use super::quantity;
 use super::reader::{Fields, wrong_type};
 use super::tree::{Node, Value};
-use crate::limit::{Limit, LimitMeasure};
-use crate::plan::Treatment;
+use crate::limit::{Limit, LimitMeasure, LimitPart};
+use crate::plan::{SystemPlan, Treatment};
 use crate::units::Nanos;
 use crate::words::suggestion;
 
@@ -15,7 +16,7 @@ use crate::words::suggestion;
 pub(super) struct Wanted {
     limits: Vec<Limit>,
     choice: Option<Choice>,
-    stage: Option<String>,
+    part: Option<LimitPart>,
     /// Where it stands.
     span: super::Span,
 }
@@ -36,18 +37,19 @@ fn one(fields: &Fields<'_>, known: &Known<'_>) -> Wanted {
         let help = "add for example `p99 = \"< 20ms\"`, `throughput = \"> 5000/s\"`, `failed = \"< 0.1 %\"` or `lost = 0`";
         fields.problems.report(Diagnostic::new(fields.span, message).help(help));
     }
-    let stage = fields.text("stage");
+    let part = part(fields);
     let limit = |(measure, node): &(LimitMeasure, &Node)| {
-        if stage.is_some() && !measure.is_of_stages() {
-            let message = format!("`limit.{measure}` is about a whole trial, not about a stage");
-            let help = "give it a [[limit]] of its own, without `stage`";
+        if let Some(part) = part.as_ref().filter(|part| !part.has(*measure)) {
+            let key = part.key();
+            let message = format!("`limit.{measure}` is about a whole trial, not about a {key}");
+            let help = format!("give it a [[limit]] of its own, without `{key}`");
             fields.problems.report(Diagnostic::new(node.span, message).help(help));
             return None;
         }
         Some(Limit {
             measure: *measure,
             value: value(fields, *measure, node)?,
-            stage: stage.map(str::to_owned),
+            part: part.clone(),
             treatments: Vec::new(),
             aborts,
         })
@@ -55,7 +57,26 @@ fn one(fields: &Fields<'_>, known: &Known<'_>) -> Wanted {
     let choice =
         fields.node("where").and_then(|node| choice::one(node, "limit.where", known, fields.problems));
     let limits = given.iter().filter_map(limit).collect();
-    Wanted { limits, choice, stage: stage.map(str::to_owned), span: fields.span }
+    Wanted { limits, choice, part, span: fields.span }
+}
+
+/// What a limit is about, where that is not the whole trial.
+fn part(fields: &Fields<'_>) -> Option<LimitPart> {
+    let named = |key: &str, part: fn(String) -> LimitPart| Some(part(fields.text(key)?.to_owned()));
+    let given: Vec<LimitPart> = [
+        named("stage", LimitPart::Stage),
+        named("transaction", LimitPart::Transaction),
+        named("statement", LimitPart::Statement),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    if let [one, other, ..] = given.as_slice() {
+        let message = format!("a limit has both `{}` and `{}`", one.key(), other.key());
+        let help = "no figures are kept of both at once; remove one of them";
+        fields.problems.report(Diagnostic::new(fields.span, message).help(help));
+    }
+    given.into_iter().next()
 }
 
 /// `< 20ms`, in the unit of the measure.
@@ -115,34 +136,62 @@ fn percent(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Names of a treatment's stages.
-fn stages(treatment: &Treatment) -> impl Iterator<Item = &str> {
-    treatment.load.stages.iter().flat_map(|stages| &stages.stages).map(|stage| stage.name.as_str())
+/// Names of a treatment's parts of the kind that a limit is about; `None` where nobody can tell.
+fn names(part: &LimitPart, treatment: &Treatment, known: &Parts<'_>) -> Option<Vec<String>> {
+    let of_workload = || (known.names)(treatment, &known.systems[treatment.system]);
+    match part {
+        LimitPart::Stage(_) => {
+            let stages = treatment.load.stages.iter().flat_map(|stages| &stages.stages);
+            Some(stages.map(|stage| stage.name.clone()).collect())
+        }
+        LimitPart::Transaction(_) => of_workload().map(|names| names.transactions),
+        LimitPart::Statement(_) => of_workload().map(|names| names.statements),
+    }
+}
+
+/// What is needed to know the parts that treatments have.
+pub(super) struct Parts<'a> {
+    pub(super) systems: &'a [SystemPlan],
+    pub(super) names: NamesOf,
 }
 
 /// The limits with the treatments that they are about.
-pub(super) fn resolved(wanted: Vec<Wanted>, treatments: &[Treatment], top: &Fields<'_>) -> Vec<Limit> {
+pub(super) fn resolved(
+    wanted: Vec<Wanted>,
+    treatments: &[Treatment],
+    known: &Parts<'_>,
+    top: &Fields<'_>,
+) -> Vec<Limit> {
     let mut limits = Vec::new();
-    for Wanted { limits: written, choice, stage, span } in wanted {
-        let has_stage = |treatment: &Treatment| {
-            stage.as_ref().is_none_or(|stage| stages(treatment).any(|name| name == stage))
+    for Wanted { limits: written, choice, part, span } in wanted {
+        let names: Vec<Option<Vec<String>>> = match &part {
+            None => treatments.iter().map(|_| None).collect(),
+            Some(part) => treatments.iter().map(|treatment| names(part, treatment, known)).collect(),
         };
-        if let (Some(stage), false) = (&stage, treatments.iter().any(has_stage)) {
-            let mut names: Vec<&str> = treatments.iter().flat_map(stages).collect();
-            names.sort_unstable();
-            names.dedup();
-            let message = format!("no stage is called `{stage}`");
-            let help = match names.is_empty() {
-                true => "the load has no stages; add [[load.stages]], or remove `stage`".to_owned(),
-                false => suggestion(stage, &names, "its stages"),
+        // What cannot be told is told later: preflight says what is wrong with a workload.
+        let has_part = |at: usize| {
+            let name = part.as_ref().map(LimitPart::name);
+            name.is_none_or(|name| names[at].as_ref().is_none_or(|all| all.iter().any(|it| it == name)))
+        };
+        if let (Some(part), false) = (&part, (0..treatments.len()).any(has_part)) {
+            let mut all: Vec<&str> = names.iter().flatten().flatten().map(String::as_str).collect();
+            all.sort_unstable();
+            all.dedup();
+            let (key, name) = (part.key(), part.name());
+            let help = match (all.is_empty(), part) {
+                (false, _) => suggestion(name, &all, &format!("its {key}s")),
+                (true, LimitPart::Stage(_)) => {
+                    "the load has no stages; add [[load.stages]], or remove `stage`".to_owned()
+                }
+                (true, _) => format!("this workload's {key}s have no names; remove `{key}`"),
             };
+            let message = format!("no {key} is called `{name}`");
             top.problems.report(Diagnostic::new(span, message).help(help));
             continue;
         }
-        let is_meant = |treatment: &Treatment| {
-            has_stage(treatment) && choice.as_ref().is_none_or(|choice| choice.holds(treatment))
-        };
-        let meant: Vec<usize> = (0..treatments.len()).filter(|at| is_meant(&treatments[*at])).collect();
+        let is_meant =
+            |at: &usize| has_part(*at) && choice.as_ref().is_none_or(|choice| choice.holds(&treatments[*at]));
+        let meant: Vec<usize> = (0..treatments.len()).filter(is_meant).collect();
         if meant.is_empty() {
             let message = "a limit on nothing that is measured";
             let help = "change its `where`; a profile that measures something else takes limits of its own, or none: `limit = []`";

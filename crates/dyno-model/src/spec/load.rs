@@ -6,6 +6,7 @@ use super::reader::{Fields, integer, wrong_type};
 use super::scripts::Place;
 use super::tree::{Node, STOP_RULES, Table, Value};
 use super::{limit, stages};
+use crate::catalog::OptionValue;
 use crate::limit::LimitMeasure;
 use crate::plan::{LoadBy, LoadPlan, Spacing, Stages, StopRule, WorkloadPlan};
 use crate::search::Search;
@@ -170,7 +171,7 @@ fn find(fields: &Fields<'_>, clients_max: Option<u32>) -> Option<Search> {
 
 /// Arrivals per second of an open loop.
 fn rate(fields: &Fields<'_>, key: &str) -> Option<f64> {
-    fields.rate(key, fields.node(key)?, false)
+    fields.rate(key, fields.node(key)?)
 }
 
 /// Stages say the rate, or what clients do that wait for an answer; and what is said of arrivals needs some.
@@ -211,9 +212,28 @@ fn check_think(fields: &Fields<'_>, stages: Option<&Stages>, find: Option<Search
     } else {
         return;
     };
-    let message = format!("`load.think` and a rate in `load.{other}` cannot both be given");
+    thinks_at_a_rate(fields, "load.think", other, node.span);
+}
+
+/// The same of scripts with a think time of their own.
+pub(super) fn check_thinking(fields: &Fields<'_>, workload: &WorkloadPlan, load: &LoadPlan) {
+    let values = workload.options.0.values();
+    let scripts = values.filter_map(|value| match value {
+        OptionValue::Scripts(scripts) => Some(scripts),
+        _ => None,
+    });
+    if load.is_open() && scripts.flatten().any(|script| script.think.is_some()) {
+        let given = ["rate", "stages", "find"].into_iter().find_map(|key| Some((key, fields.node(key)?)));
+        if let Some((key, node)) = given {
+            thinks_at_a_rate(fields, "workload.scripts.think", key, node.span);
+        }
+    }
+}
+
+fn thinks_at_a_rate(fields: &Fields<'_>, think: &str, other: &str, span: Span) {
+    let message = format!("`{think}` and a rate in `load.{other}` cannot both be given");
     let help = "remove one of them: at a rate, transactions arrive whether or not anybody has thought";
-    fields.problems.report(Diagnostic::new(node.span, message).help(help));
+    fields.problems.report(Diagnostic::new(span, message).help(help));
 }
 
 fn stop_rule(fields: &Fields<'_>, clients_max: Option<u32>, stages: Option<&Stages>) -> Option<StopRule> {

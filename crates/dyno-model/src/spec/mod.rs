@@ -4,7 +4,7 @@
 //! * [`keys`]: every key with what it takes; the reference in docs is made from it;
 //! * `tree`: the file as a tree whose keys and values know their places; profiles and `--set` are laid over it;
 //! * `diagnostic`: errors that point into the file; `reader`: one table under its rules;
-//! * `system`, `workload`, `request`, `scripts`, `load`, `stages`, `factors`, `choice`, `fault`, `limit`, `front`, `storage`, `endpoint`, `published`, `profile`, `quantity`,
+//! * `system`, `workload`, `request`, `scripts`, `load`, `stages`, `factors`, `choice`, `fault`, `limit`, `names`, `front`, `storage`, `endpoint`, `published`, `profile`, `quantity`,
 //!   `argument`: one file per part of a spec;
 //! * `paths`: files are looked for where the spec is; `order`: randomised complete blocks; [`estimate`]: how long it will take.
 //!
@@ -23,6 +23,7 @@ mod front;
 pub mod keys;
 mod limit;
 mod load;
+mod names;
 mod order;
 mod paths;
 mod profile;
@@ -38,6 +39,7 @@ mod tree;
 mod workload;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Span};
+pub use names::{NamesOf, WorkloadNames};
 pub use order::in_blocks;
 pub use scripts::ReadScript;
 
@@ -70,6 +72,8 @@ pub struct Input<'a> {
     pub variable: Option<fn(&str) -> Option<String>>,
     /// Without it, no script can be read.
     pub script: Option<ReadScript>,
+    /// Without it, any name of a transaction or statement is taken.
+    pub names: Option<NamesOf>,
 }
 
 /// One combination of the factors' levels, and what follows from it.
@@ -131,7 +135,7 @@ pub fn parse(input: Input<'_>, catalog: &[WorkloadDescription]) -> Result<(Strin
         argument::apply(&mut document, i + 1, &sources, &problems);
     }
     let scripts = scripts::Place { spec: input.file_name, read: input.script };
-    let known = workload::Known { catalog, scripts };
+    let known = workload::Known { catalog, scripts, names: input.names.unwrap_or(names::unknown) };
     let plan = read(&document, &sources, input.variable, known, &problems);
     for profile in profiles.iter().filter(|profile| Some(profile.key.as_str()) != input.profile) {
         check_profile(&file, profile, &sources, known, &problems);
@@ -223,6 +227,7 @@ fn read(
         let help = "remove the faults, or `load.find`; what a fault costs is measured at one `load.rate`";
         problems.report(Diagnostic::new(node.span, message).help(help));
     }
+    let names_of = known.names;
     let known = choice::Known { systems: &systems, factors: &factors };
     let Design { blocks, budget, seed, data, compare, exclusions } = design(&top, &known);
     let limits = limit::read(&top, &known);
@@ -238,7 +243,8 @@ fn read(
     let factors = factors.into_iter().map(|factor| factor.name).collect();
     let title = title?.trim().to_owned();
     let found = problems.is_empty().then(|| treatments(&systems, &combinations, &clients, &exclusions));
-    let limits = kept(limits, found.as_deref(), &top);
+    let parts = limit::Parts { systems: &systems, names: names_of };
+    let limits = kept(limits, found.as_deref(), &parts, &top);
     Some(Plan {
         format: FORMAT,
         name: String::new(),
@@ -294,7 +300,12 @@ fn measured(
 }
 
 /// The limits on what is measured, which is something.
-fn kept(limits: Vec<limit::Wanted>, treatments: Option<&[Treatment]>, top: &Fields<'_>) -> Vec<Limit> {
+fn kept(
+    limits: Vec<limit::Wanted>,
+    treatments: Option<&[Treatment]>,
+    parts: &limit::Parts<'_>,
+    top: &Fields<'_>,
+) -> Vec<Limit> {
     match treatments {
         None => Vec::new(),
         Some([]) => {
@@ -302,7 +313,7 @@ fn kept(limits: Vec<limit::Wanted>, treatments: Option<&[Treatment]>, top: &Fiel
             top.problems.report(Diagnostic::new(span_of_design(top), message).help("exclude less"));
             Vec::new()
         }
-        Some(treatments) => limit::resolved(limits, treatments, top),
+        Some(treatments) => limit::resolved(limits, treatments, parts, top),
     }
 }
 
@@ -408,10 +419,11 @@ impl Parts<'_> {
                 _ => None,
             });
             let workload = workload::read(&workload, self.workload.1, is_varied, known, problems);
-            let load = Fields::new(&keys::LOAD, &load, self.load.1, problems);
-            let load = load::rules(&load, known.scripts, self.clients);
+            let rules = Fields::new(&keys::LOAD, &load, self.load.1, problems);
+            let load = load::rules(&rules, known.scripts, self.clients);
             if let (Some(workload), Some(load)) = (&workload, &load) {
                 load::check_growth(&self.load, workload, load.stop, problems);
+                load::check_thinking(&rules, workload, load);
             }
             let levels = self.factors.iter().zip(&combination);
             let levels = levels.map(|(factor, &level)| factor.levels[level].name.clone()).collect();

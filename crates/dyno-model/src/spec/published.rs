@@ -1,7 +1,7 @@
 //! `[[published]]`: figures of others, drawn beside ours.
 
 use super::diagnostic::Diagnostic;
-use super::keys::PUBLISHED;
+use super::keys::{PUBLISHED, Takes};
 use super::load;
 use super::reader::{Fields, wrong_type};
 use super::tree::Value;
@@ -81,6 +81,9 @@ fn values(fields: &Fields<'_>) -> Vec<f64> {
         wrong_type(node.span, &fields.path("values"), "a list of numbers", &node.value, fields.problems);
         return Vec::new();
     };
+    let &Takes::NumbersFrom(least) = fields.takes("values") else {
+        unreachable!("values are numbers by keys.rs")
+    };
     let mut values = Vec::new();
     for item in items {
         let value = match item.value {
@@ -91,8 +94,8 @@ fn values(fields: &Fields<'_>) -> Vec<f64> {
                 continue;
             }
         };
-        if value < 0.0 {
-            let message = format!("`published.values` must be 0 or more, got {value}");
+        if value < f64::from(least) {
+            let message = format!("`published.values` must be {least} or more, got {value}");
             fields.problems.report(Diagnostic::new(item.span, message).label("out of range"));
         }
         values.push(value);

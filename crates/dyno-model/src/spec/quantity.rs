@@ -5,9 +5,6 @@ use crate::units::Nanos;
 /// Longest duration a spec may name: a year. Keeps every sum of times far from the end of 64 bits.
 const DURATION_MAX_SECONDS: f64 = 366.0 * 86_400.0;
 
-/// Slowest and fastest arrivals, per second. A generator cannot do ten million; a slip of the finger is caught.
-pub(super) const RATES: std::ops::RangeInclusive<f64> = 1.0 / 3600.0..=1e7;
-
 /// Units of time, with their length in seconds. Longer names first, so that `ms` is not read as `m`.
 const TIME_UNITS: [(&str, f64); 5] = [("ms", 1e-3), ("us", 1e-6), ("s", 1.0), ("m", 60.0), ("h", 3600.0)];
 

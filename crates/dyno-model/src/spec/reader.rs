@@ -1,7 +1,7 @@
 //! Reads one table of the spec: known keys, types, ranges. Whatever is wrong is reported and reading goes on.
 
 use super::diagnostic::{Diagnostic, Problems, Span};
-use super::keys::{Section, Takes};
+use super::keys::{RATES, RATES_IN_WORDS, Section, Takes};
 use super::quantity;
 use super::tree::{Node, Table, Value};
 use crate::units::Nanos;
@@ -126,7 +126,7 @@ impl<'a> Fields<'a> {
         integer(node, &self.path(key), range, self.problems).and_then(|number| T::try_from(number).ok())
     }
 
-    fn takes(&self, key: &str) -> &'static Takes {
+    pub(super) fn takes(&self, key: &str) -> &'static Takes {
         let found = self.section.keys.iter().find(|known| known.name == key);
         &found.expect("whoever asks for a key has looked for its value by keys.rs").takes
     }
@@ -165,17 +165,18 @@ impl<'a> Fields<'a> {
     }
 
     /// A rate per second of a key, which holds it alone or in a list.
-    pub(super) fn rate(&self, key: &str, node: &Node, is_zero_taken: bool) -> Option<f64> {
+    pub(super) fn rate(&self, key: &str, node: &Node) -> Option<f64> {
+        let is_zero_taken = match self.takes(key) {
+            Takes::Rate | Takes::RateOrClients => false,
+            Takes::StageRate => true,
+            _ => unreachable!("{key} takes no rate by keys.rs"),
+        };
         let path = self.path(key);
         let example = "write a number and a time: `\"500/s\"`, `\"2.5/s\"`, `\"30/min\"`";
         let message = match &node.value {
             Value::Text(text) => match quantity::rate(text) {
-                Ok(rate) if quantity::RATES.contains(&rate) || is_zero_taken && rate == 0.0 => {
-                    return Some(rate);
-                }
-                Ok(_) => {
-                    format!("`{path}` must be between one an hour and ten million a second, got `{text}`")
-                }
+                Ok(rate) if RATES.contains(&rate) || is_zero_taken && rate == 0.0 => return Some(rate),
+                Ok(_) => format!("`{path}` must be {RATES_IN_WORDS}, got `{text}`"),
                 Err(reason) => format!("`{path}` is not a rate: {reason}"),
             },
             other => format!("`{path}` must be a text, not {}", other.type_name()),

@@ -94,11 +94,12 @@ fn named_file(text: &str, span: Span, place: Place<'_>, problems: &Problems) -> 
         }
     };
     let text = place.text("script", file, span, problems)?;
-    Some(SqlScript { name: stem(file).to_owned(), weight, text })
+    Some(SqlScript { name: stem(file).to_owned(), weight, think: None, text })
 }
 
 fn table_of(fields: &Fields<'_>, place: Place<'_>) -> Option<SqlScript> {
     let weight = fields.integer("weight").unwrap_or(1);
+    let think = fields.duration("think");
     let (text, name) = match (fields.node("file"), fields.node("sql")) {
         (Some(node), None) => {
             let file = fields.required_text("file", "name a file")?;
@@ -135,7 +136,7 @@ fn table_of(fields: &Fields<'_>, place: Place<'_>) -> Option<SqlScript> {
         fields.problems.report(Diagnostic::new(span, message));
         return None;
     }
-    Some(SqlScript { name: name.to_owned(), weight, text })
+    Some(SqlScript { name: name.to_owned(), weight, think, text })
 }
 
 /// The file's name without folder and ending.

@@ -1,8 +1,7 @@
 //! `[[load.stages]]`: a load that changes inside a trial.
 
 use super::diagnostic::{Diagnostic, Span};
-use super::keys::STAGE;
-use super::quantity::RATES;
+use super::keys::{RATES, RATES_IN_WORDS, STAGE};
 use super::reader::{Fields, wrong_type};
 use super::scripts::Place;
 use super::tree::{Node, Value};
@@ -128,7 +127,7 @@ fn course(fields: &Fields<'_>, place: Place<'_>) -> Option<(LoadBy, Vec<Segment>
         fields.missing("duration", "say how long the stage lasts: `duration = \"30s\"`");
     }
     let value = |node: &Node| match key {
-        "rate" => fields.rate("rate", node, true),
+        "rate" => fields.rate("rate", node),
         _ => fields.number::<u32>("clients", node).map(f64::from),
     };
     let (from, to) = match &node.value {
@@ -192,7 +191,7 @@ fn lines(text: &str) -> Result<(LoadBy, Vec<Segment>), (u64, String)> {
         };
         if !is_possible {
             let expected = match by {
-                LoadBy::Rate => "a rate must be 0, or between one an hour and ten million a second",
+                LoadBy::Rate => &format!("a rate must be 0, or {RATES_IN_WORDS}"),
                 LoadBy::Clients => "a number of clients must be a whole number",
             };
             return Err((line, format!("{expected}, got `{load}`")));

@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 pub(super) struct Known<'a> {
     pub(super) catalog: &'a [WorkloadDescription],
     pub(super) scripts: scripts::Place<'a>,
+    pub(super) names: super::names::NamesOf,
 }
 
 /// Reads the table; `None` when it cannot be made sense of. With `is_varied` the kind is that of a factor's level.

@@ -49,7 +49,6 @@ pub(crate) enum Function {
 /// How many arguments a function takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Arity {
-    /// So many.
     Exactly(usize),
     /// At least one.
     Some,

@@ -47,10 +47,6 @@ impl DataSet for Accounts {
         format!("pgbench_accounts {}", self.rows)
     }
 
-    fn is_reusable(&self) -> bool {
-        false
-    }
-
     fn tables(&self) -> Vec<TableDefinition> {
         vec![self.table()]
     }

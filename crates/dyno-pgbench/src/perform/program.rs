@@ -65,7 +65,7 @@ pub(crate) fn first_words(line: &str) -> String {
 }
 
 /// The name for as long as the program runs; one that was given before is not kept twice, since every trial gives them anew.
-fn lasting(name: String) -> &'static str {
+pub(crate) fn lasting(name: String) -> &'static str {
     static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = names.get(name.as_str()) {

@@ -10,7 +10,7 @@ use crate::statistics::{Ending, Finished, Tally, Times};
 use dyno_drivers::Driver;
 use dyno_engine::Session;
 use dyno_engine::random::Random;
-use dyno_engine::workload::{AuditFacts, ClientId, DataSet, NoData, StatementText, Verdict, Workload};
+use dyno_engine::workload::{AuditFacts, ClientId, DataSet, NoData, Verdict, Workload};
 use dyno_model::audit::AuditCheck;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use std::sync::Arc;
@@ -243,10 +243,6 @@ impl Workload for Scripts {
         None
     }
 
-    fn statements(&self) -> Vec<StatementText> {
-        Vec::new()
-    }
-
     fn data(&self) -> &dyn DataSet {
         // Scripts find their tables there.
         &NoData
@@ -268,10 +264,6 @@ impl Workload for Scripts {
 
     fn verdict(&self, client: &Client, _failure: &OperationFailure) -> Verdict {
         client.verdict
-    }
-
-    async fn baseline(&self, _connection: &mut dyno_drivers::Connection) -> Result<(), OperationFailure> {
-        Ok(())
     }
 
     async fn audit(

@@ -35,25 +35,20 @@ pub(crate) struct CurveChart {
     pub(crate) columns: Option<usize>,
 }
 
-/// One panel.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct CurvePanel {
     /// What is particular to it; empty for a single panel.
     pub(crate) title: String,
-    /// Its lines.
     pub(crate) curves: Vec<Curve>,
     /// True when its values are of another size than the others' and it has a y axis of its own.
     pub(crate) has_own_axis: bool,
 }
 
-/// One line.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Curve {
-    /// Name.
     pub(crate) label: String,
     /// Colour, dash and marker.
     pub(crate) slot: Slot,
-    /// What is drawn.
     pub(crate) style: Style,
     /// Points in the order in which a line joins them.
     pub(crate) points: Vec<CurvePoint>,
@@ -79,7 +74,6 @@ pub(crate) struct CurvePoint {
     pub(crate) value: Option<f64>,
     /// True when the mean is only a lower bound; a bar without an end goes up from it.
     pub(crate) is_bound: bool,
-    /// Its interval.
     pub(crate) interval: Option<(f64, f64)>,
     /// Every repeat's value that is in the mean.
     pub(crate) repeats: Vec<f64>,
@@ -244,7 +238,6 @@ impl CurveChart {
         Span::of(&shared, self.quantity)
     }
 
-    /// Draws it.
     pub(crate) fn draw(&self) -> Chart {
         let mut drawing = Drawing::new(&self.id, &self.title, &self.description, WIDTH);
         let span = self.shared_span();
@@ -252,7 +245,7 @@ impl CurveChart {
         let shared_levels = self.levels();
         let mut top = 4.0;
         if layout.label_width == 0.0 {
-            top += legend(&mut drawing, &self.keys(), 8.0, top, WIDTH - 16.0);
+            top += legend(&mut drawing, self.curves().map(Curve::key), 8.0, top, WIDTH - 16.0);
         }
         let mut bottom = top;
         for (i, panel) in self.panels.iter().enumerate() {
@@ -315,17 +308,6 @@ impl CurveChart {
             draw_labels(drawing, panel, &places);
         }
         drawing.close();
-    }
-
-    /// One key per distinct series, in order of appearance.
-    fn keys(&self) -> Vec<Key> {
-        let mut keys: Vec<Key> = Vec::new();
-        for key in self.curves().map(Curve::key) {
-            if !keys.contains(&key) {
-                keys.push(key);
-            }
-        }
-        keys
     }
 }
 

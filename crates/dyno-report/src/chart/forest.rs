@@ -7,7 +7,6 @@ use super::scale::Scale;
 use super::svg::{Anchor, Chart, Drawing};
 use super::text::{Quantity, axis_label, shortened, width_em};
 
-/// A forest plot.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ForestChart {
     /// Unique in the page.
@@ -31,20 +30,15 @@ pub(crate) struct ForestChart {
 /// Rows with a common heading.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ForestGroup {
-    /// Heading.
     pub(crate) title: String,
-    /// Rows.
     pub(crate) rows: Vec<ForestRow>,
 }
 
-/// One comparison.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ForestRow {
-    /// What is compared.
     pub(crate) label: String,
     /// Subject over baseline.
     pub(crate) ratio: Option<f64>,
-    /// Its interval.
     pub(crate) interval: Option<(f64, f64)>,
     /// The same in figures.
     pub(crate) figures: String,
@@ -61,7 +55,6 @@ const ROWS: usize = 38;
 const FARTHEST: f64 = 1e4;
 
 impl ForestChart {
-    /// Draws it.
     pub(crate) fn draw(&self) -> Chart {
         let mut drawing = Drawing::new(&self.id, &self.title, &self.description, WIDTH);
         let rows = || self.groups.iter().flat_map(|group| &group.rows);

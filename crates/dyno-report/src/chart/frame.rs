@@ -15,28 +15,21 @@ pub(crate) const WIDTH: f64 = 820.0;
 /// The plot area of a panel, in units of the picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Frame {
-    /// Left edge.
     pub(crate) left: f64,
-    /// Right edge.
     pub(crate) right: f64,
-    /// Upper edge.
     pub(crate) top: f64,
-    /// Lower edge.
     pub(crate) bottom: f64,
 }
 
 impl Frame {
-    /// Width.
     pub(crate) fn width(&self) -> f64 {
         self.right - self.left
     }
 
-    /// Height.
     pub(crate) fn height(&self) -> f64 {
         self.bottom - self.top
     }
 
-    /// Middle from left to right.
     pub(crate) fn middle(&self) -> f64 {
         f64::midpoint(self.left, self.right)
     }
@@ -47,7 +40,6 @@ impl Frame {
 pub(crate) struct Tick {
     /// Place in the picture.
     pub(crate) place: f64,
-    /// Label.
     pub(crate) label: String,
 }
 
@@ -134,7 +126,6 @@ pub(crate) fn panel_title(drawing: &mut Drawing, frame: Frame, title: &str) {
 /// What a series looks like, for legends and labels.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Key {
-    /// Name.
     pub(crate) label: String,
     /// Colour, dash and marker.
     pub(crate) slot: Slot,
@@ -150,22 +141,33 @@ pub(crate) fn sample(drawing: &mut Drawing, key: &Key, place: (f64, f64)) {
     drawing.close();
 }
 
-/// The legend, in as many rows as it needs, from `top` downwards; returns the height it took.
-pub(crate) fn legend(drawing: &mut Drawing, keys: &[Key], left: f64, top: f64, width: f64) -> f64 {
+/// The legend, a key per series in order of appearance, in as many rows as it needs, from `top` downwards; returns the height it took.
+pub(crate) fn legend(
+    drawing: &mut Drawing,
+    keys: impl IntoIterator<Item = Key>,
+    left: f64,
+    top: f64,
+    width: f64,
+) -> f64 {
     const ROW: f64 = 20.0;
     let (mut x, mut y) = (left, top + ROW / 2.0);
+    let mut shown: Vec<Key> = Vec::new();
     for key in keys {
+        if shown.contains(&key) {
+            continue;
+        }
         let label = shortened(&key.label, width - 40.0, MEDIUM);
         let needed = 32.0 + width_em(&label) * MEDIUM + 18.0;
         if x > left && x + needed - 18.0 > left + width {
             x = left;
             y += ROW;
         }
-        sample(drawing, key, (x, y));
+        sample(drawing, &key, (x, y));
         drawing.text("label", (x + 32.0, y + 4.0), Anchor::Start, &label);
         x += needed;
+        shown.push(key);
     }
-    if keys.is_empty() { 0.0 } else { y + ROW / 2.0 - top + 4.0 }
+    if shown.is_empty() { 0.0 } else { y + ROW / 2.0 - top + 4.0 }
 }
 
 #[cfg(test)]

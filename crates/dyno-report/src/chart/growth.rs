@@ -6,7 +6,6 @@ use super::scale::{Scale, Spread, rounded_out};
 use super::svg::{Anchor, Chart, Drawing};
 use super::text::Quantity;
 
-/// A chart over rows.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct GrowthChart {
     /// Unique in the page.
@@ -23,7 +22,6 @@ pub(crate) struct GrowthChart {
     pub(crate) panels: Vec<GrowthPanel>,
 }
 
-/// One panel.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct GrowthPanel {
     /// What it shows, with the unit.
@@ -32,14 +30,11 @@ pub(crate) struct GrowthPanel {
     pub(crate) quantity: Quantity,
     /// Where its axis ends, when that is not left to the data.
     pub(crate) max: Option<f64>,
-    /// Its curves.
     pub(crate) curves: Vec<GrowthCurve>,
 }
 
-/// One curve.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct GrowthCurve {
-    /// Name.
     pub(crate) label: String,
     /// Colour, dash and marker.
     pub(crate) slot: Slot,
@@ -51,14 +46,12 @@ pub(crate) struct GrowthCurve {
     pub(crate) repeats: Vec<Vec<(f64, f64)>>,
 }
 
-/// A mean.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct GrowthMark {
     /// Where it stands.
     pub(crate) rows: f64,
     /// Mean; nothing interrupts the curve.
     pub(crate) value: Option<f64>,
-    /// Its interval.
     pub(crate) interval: Option<(f64, f64)>,
     /// Shown on hovering.
     pub(crate) tooltip: String,
@@ -71,6 +64,13 @@ const OTHER: f64 = 84.0;
 const TITLE: f64 = 30.0;
 /// Intervals and single trials may take the axis this much beyond the largest mean; what is farther out is cut there.
 const ALLOWANCE: f64 = 1.35;
+
+impl GrowthCurve {
+    fn key(&self) -> Key {
+        let class = if self.is_published { "published" } else { "" };
+        Key { label: self.label.clone(), slot: self.slot, class }
+    }
+}
 
 impl GrowthPanel {
     fn max(&self) -> f64 {
@@ -136,14 +136,14 @@ impl GrowthPanel {
 }
 
 impl GrowthChart {
-    /// Draws it.
     pub(crate) fn draw(&self) -> Chart {
         let mut drawing = Drawing::new(&self.id, &self.title, &self.description, WIDTH);
         let height = |i: usize| if i == 0 { FIRST } else { OTHER };
         let probe = |i: usize| Frame { left: 0.0, right: 1.0, top: 0.0, bottom: height(i) };
         let rooms = self.panels.iter().enumerate().map(|(i, panel)| label_room(&panel.ticks(probe(i))));
         let left = rooms.fold(30.0, f64::max) + 4.0;
-        let mut top = 4.0 + legend(&mut drawing, &self.keys(), 8.0, 4.0, WIDTH - 16.0);
+        let keys = self.panels.iter().flat_map(|panel| &panel.curves).map(GrowthCurve::key);
+        let mut top = 4.0 + legend(&mut drawing, keys, 8.0, 4.0, WIDTH - 16.0);
         let (from, to) = self.rows;
         let (from, to) = if to > from { (from, to) } else { (0.0, 1.0) };
         for (i, panel) in self.panels.iter().enumerate() {
@@ -158,18 +158,5 @@ impl GrowthChart {
         }
         drawing.text("axis-title", (f64::midpoint(left, WIDTH), top + 36.0), Anchor::Middle, &self.x_title);
         drawing.finish(top + 46.0)
-    }
-
-    /// One key per series, in order of appearance.
-    fn keys(&self) -> Vec<Key> {
-        let mut keys: Vec<Key> = Vec::new();
-        for curve in self.panels.iter().flat_map(|panel| &panel.curves) {
-            let class = if curve.is_published { "published" } else { "" };
-            let key = Key { label: curve.label.clone(), slot: curve.slot, class };
-            if !keys.contains(&key) {
-                keys.push(key);
-            }
-        }
-        keys
     }
 }

@@ -4,7 +4,7 @@
 //! * [`scale`]: axes and round numbers on them; [`text`]: widths of text and labels of axes;
 //! * [`svg`]: the picture being written; [`palette`]: what series look like; [`labels`]: labels kept apart;
 //! * [`frame`]: the plot area with its axes, and legends;
-//! * [`curves`], [`percentiles`], [`growth`], [`timeline`] with [`tracks`] below it, [`forest`]: the charts.
+//! * [`curves`], [`percentiles`], [`growth`], [`timeline`] with [`tracks`] below it, [`heat`], [`forest`]: the charts; [`topology`]: boxes and lines.
 //!
 //! # Invariants
 //! Charts hold no prose of their own: every word comes in with the data. They draw any data: none, one value, zeros, not
@@ -15,6 +15,7 @@ pub(crate) mod curves;
 pub(crate) mod forest;
 pub(crate) mod frame;
 pub(crate) mod growth;
+pub(crate) mod heat;
 pub(crate) mod labels;
 pub(crate) mod palette;
 pub(crate) mod percentiles;
@@ -24,4 +25,5 @@ pub(crate) mod svg;
 mod tests;
 pub(crate) mod text;
 pub(crate) mod timeline;
+pub(crate) mod topology;
 pub(crate) mod tracks;

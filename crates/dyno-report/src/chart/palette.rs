@@ -10,7 +10,6 @@ pub(crate) struct Slot(pub usize);
 /// Shape of a marker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mark {
-    /// Filled circle.
     Circle,
     /// Filled square.
     Square,
@@ -22,7 +21,6 @@ pub(crate) enum Mark {
     TriangleDown,
     /// Thick plus sign.
     Plus,
-    /// Pentagon.
     Pentagon,
     /// Lying bar.
     Bar,
@@ -37,7 +35,6 @@ impl Slot {
         ["s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7"][self.0 % SLOTS]
     }
 
-    /// Its marker.
     pub(crate) fn mark(self) -> Mark {
         use Mark::{Bar, Circle, Diamond, Pentagon, Plus, Square, Triangle, TriangleDown};
         [Circle, Square, Triangle, Diamond, TriangleDown, Plus, Pentagon, Bar][self.0 % SLOTS]

@@ -8,7 +8,6 @@ use super::scale::{Scale, Spread, rounded_out};
 use super::svg::{Anchor, Chart, Drawing};
 use super::text::{Quantity, width_em};
 
-/// A percentile plot.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct PercentileChart {
     /// Unique in the page.
@@ -23,14 +22,12 @@ pub(crate) struct PercentileChart {
     pub(crate) y_title: String,
     /// Height of the whole chart.
     pub(crate) height: f64,
-    /// Lines.
     pub(crate) curves: Vec<Distribution>,
 }
 
 /// One line: points by rising rarity.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Distribution {
-    /// Name.
     pub(crate) label: String,
     /// Colour, dash and marker.
     pub(crate) slot: Slot,
@@ -53,7 +50,6 @@ const PERCENTILES: [(f64, &str); 8] = [
 ];
 
 impl PercentileChart {
-    /// Draws it.
     pub(crate) fn draw(&self) -> Chart {
         let mut drawing = Drawing::new(&self.id, &self.title, &self.description, WIDTH);
         let widest = self.curves.iter().map(|c| width_em(&c.label) * MEDIUM + 22.0).fold(0.0, f64::max);
@@ -61,9 +57,8 @@ impl PercentileChart {
             self.curves.len() > 1 && widest < 230.0 && (self.curves.len() as f64) * 15.0 < self.height - 60.0;
         let mut top = 8.0;
         if self.curves.len() > 1 && !is_labelled {
-            let keys: Vec<Key> =
-                self.curves.iter().map(|c| Key { label: c.label.clone(), slot: c.slot, class: "" }).collect();
-            top += legend(&mut drawing, &keys, 8.0, 4.0, WIDTH - 16.0);
+            let keys = self.curves.iter().map(|c| Key { label: c.label.clone(), slot: c.slot, class: "" });
+            top += legend(&mut drawing, keys, 8.0, 4.0, WIDTH - 16.0);
         }
         let (y_low, y_high) = self.span();
         let probe = Scale::logarithmic(y_low, y_high, 1.0, 0.0);

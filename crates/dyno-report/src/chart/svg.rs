@@ -12,16 +12,13 @@ use std::fmt::Write as _;
 pub(crate) enum Anchor {
     /// Its beginning is at the given place.
     Start,
-    /// Its middle is.
     Middle,
-    /// Its end is.
     End,
 }
 
 /// A straight line from one place to another.
 pub(crate) type Stroke = ((f64, f64), (f64, f64));
 
-/// A finished chart.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Chart {
     id: String,
@@ -138,7 +135,6 @@ impl Drawing {
         self.body.push_str("</g>");
     }
 
-    /// A straight line.
     pub(crate) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
         self.lines(class, &[(from, to)]);
     }
@@ -187,6 +183,31 @@ impl Drawing {
         let (x, y, width, height) = (coordinate(x), coordinate(y), coordinate(width), coordinate(height));
         let class = class_attribute(class);
         let _ = write!(self.body, r#"<rect{class} x="{x}" y="{y}" width="{width}" height="{height}"/>"#);
+    }
+
+    /// Many rectangles as one element, each given by two corners.
+    pub(crate) fn rectangles(&mut self, class: &str, corners: &[Stroke]) {
+        let mut data = String::new();
+        // What is written is rounded, so that neighbours meet.
+        let tenths = |value: f64| (value * 10.0).round() / 10.0;
+        for (from, to) in corners {
+            let (x, y) = (tenths(from.0), tenths(from.1));
+            let (width, height) = (tenths(to.0) - x, tenths(to.1) - y);
+            let (back, across, down) = (coordinate(-width), coordinate(width), coordinate(height));
+            let _ = write!(data, "M{} {}h{across}v{down}h{back}Z", coordinate(x), coordinate(y));
+        }
+        self.path(class, &data);
+    }
+
+    /// A rectangle that is there for its tooltip.
+    pub(crate) fn spot(&mut self, from: (f64, f64), to: (f64, f64), tooltip: &str) {
+        let (x, y) = (coordinate(from.0), coordinate(from.1));
+        let (width, height) = (coordinate(to.0 - from.0), coordinate(to.1 - from.1));
+        let tooltip = escaped(tooltip);
+        let _ = write!(
+            self.body,
+            r#"<rect class="mark" x="{x}" y="{y}" width="{width}" height="{height}"><title>{tooltip}</title></rect>"#
+        );
     }
 
     /// Small dots as one element: zero-length strokes with round ends.

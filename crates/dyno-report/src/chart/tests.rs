@@ -3,6 +3,7 @@
 use super::curves::{Curve, CurveChart, CurvePanel, CurvePoint, Style};
 use super::forest::{ForestChart, ForestGroup, ForestRow};
 use super::growth::{GrowthChart, GrowthCurve, GrowthMark, GrowthPanel};
+use super::heat::{HeatChart, HeatStretch};
 use super::palette::Slot;
 use super::percentiles::{Distribution, PercentileChart};
 use super::svg::Chart;
@@ -239,6 +240,21 @@ proptest! {
                 areas: vec![name.to_owned(); 3], lines: vec![name.to_owned()],
             }).to_vec(),
             repeats: trials.into_iter().map(course).collect(),
+        }.draw());
+    }
+
+    #[test]
+    fn heat_maps_stay_inside_the_picture(
+        bands in proptest::collection::vec(value(), 0..12),
+        columns in proptest::collection::vec((value(), value(), proptest::collection::vec(0u64..5000, 0..12)), 0..20),
+    ) {
+        let columns = columns.into_iter().map(|(start, length, counts)| HeatStretch {
+            start, length, counts, tooltip: "a < b".to_owned(),
+        });
+        let text = || "axis".to_owned();
+        assert_inside(&HeatChart {
+            id: "h".to_owned(), title: text(), description: text(), x_title: text(), y_title: text(), key_title: text(),
+            bands, columns: columns.collect(),
         }.draw());
     }
 

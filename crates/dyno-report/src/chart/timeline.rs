@@ -1,11 +1,11 @@
 //! What happened second by second: throughput above, response time below it, then what machine and server did, one column
 //! per repeat on equal axes, with the warm-up shaded and seconds without any commit marked.
 
-use super::frame::{Frame, Tick, WIDTH, label_room, panel_title, ticks, x_axis, y_axis};
+use super::frame::{Frame, WIDTH, label_room, panel_title, ticks, x_axis, y_axis};
 use super::palette::Slot;
 use super::scale::{Scale, Spread, rounded_out};
 use super::svg::{Anchor, Chart, Drawing};
-use super::text::{Quantity, axis_label};
+use super::text::Quantity;
 use super::tracks::{self, Track, TrackCourse};
 
 /// The timelines of a treatment's repeats.
@@ -52,7 +52,6 @@ pub(crate) struct Course {
     pub(crate) tracks: Vec<TrackCourse>,
 }
 
-/// One interval.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Moment {
     /// Start in seconds since the first client began.
@@ -77,7 +76,6 @@ const BETWEEN: f64 = 12.0;
 const GAP: f64 = 14.0;
 
 impl TimelineChart {
-    /// Draws it.
     pub(crate) fn draw(&self) -> Chart {
         let mut drawing = Drawing::new(&self.id, &self.title, &self.description, WIDTH);
         let axes = Axes::of(&self.repeats);
@@ -267,7 +265,7 @@ fn draw_course(drawing: &mut Drawing, course: &Course, axes: &Axes, upper: Frame
     draw_throughput(drawing, course, &x, &per_second, upper.bottom);
     let offered = course.offered.iter().map(|(at, rate)| Some((x.at(*at), per_second.at(*rate))));
     drawing.curve("offered", &offered.collect::<Vec<_>>());
-    x_axis(drawing, all, &second_ticks(&x));
+    x_axis(drawing, all, &ticks(&x, Quantity::Number, 4));
     drawing.line("axis", (lower.left, lower.bottom), (lower.right, lower.bottom));
     let y = axes.latency_scale(lower);
     let line = |time: fn(&Moment) -> Option<f64>| -> Vec<Option<(f64, f64)>> {
@@ -294,16 +292,6 @@ fn draw_throughput(drawing: &mut Drawing, course: &Course, x: &Scale, y: &Scale,
         drawing.area("area", &steps(stretch), ground);
     }
     drawing.close();
-}
-
-fn second_ticks(x: &Scale) -> Vec<Tick> {
-    let values = x.ticks(4);
-    let step = values.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
-    let step = if step.is_finite() { step } else { 1.0 };
-    values
-        .into_iter()
-        .map(|value| Tick { place: x.at(value), label: axis_label(Quantity::Number, value, step) })
-        .collect()
 }
 
 /// Points with a gap on both sides.

@@ -12,11 +12,14 @@ use dyno_model::printable;
 /// GitHub shows ten errors of a step; the first is the outcome.
 const WORSE_MAX: usize = 9;
 
-/// The outcome as a workflow command, and one for each comparison that is worse, the largest first.
+/// Kinds of statements that became slower and are named, as warnings, of which GitHub shows ten, too.
+const SLOWER_MAX: usize = 9;
+
+/// The outcome as a workflow command, one for each comparison that is worse, the largest first, and one for each kind of statement that became slower.
 #[must_use]
 pub fn annotations(model: &CompareModel, lang: Lang) -> String {
     let command = match model.outcome.verdict {
-        _ if model.outcome.worse + model.outcome.not_working > 0 => "error",
+        _ if model.outcome.worse + model.outcome.worse_over_all + model.outcome.not_working > 0 => "error",
         Verdict::Better | Verdict::Equivalent => "notice",
         _ => "warning",
     };
@@ -35,7 +38,12 @@ pub fn annotations(model: &CompareModel, lang: Lang) -> String {
         let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
         annotation("error", &title, &compare::ANNOTATION_WORSE.fill(lang, &values))
     });
-    [first].into_iter().chain(each).collect()
+    let slower = model.statements.iter().filter(|it| it.effect.verdict == Some(Verdict::Worse));
+    let slower = slower.take(SLOWER_MAX).map(|it| {
+        let sentence = compare::answer(model, it, lang);
+        annotation("warning", &title, &compare::ANNOTATION_SLOWER.fill(lang, &[("sentence", &sentence)]))
+    });
+    [first].into_iter().chain(each).chain(slower).collect()
 }
 
 /// A workflow command, with what has a meaning there escaped as GitHub's toolkit does.
@@ -45,11 +53,15 @@ fn annotation(command: &str, title: &str, message: &str) -> String {
     format!("::{command} title={title}::{}\n", data(message))
 }
 
-/// The outcome, and a table of what is not equivalent, as Markdown.
+/// The outcome, the answers over all treatments, and a table of the treatments that are not equivalent, as Markdown.
 #[must_use]
 pub fn summary(model: &CompareModel, lang: Lang) -> String {
     let mut page = format!("### {}\n", escaped(&notes::title(model, lang)));
     page.push_str(&format!("\n{}\n", escaped(&compare::outcome(model, lang))));
+    let over_all = tables::over_all(model, lang);
+    if !over_all.is_empty() {
+        page.push_str(&format!("\n{}", over_all.to_markdown(compare::COMPARE_OVER_ALL.text(lang), lang)));
+    }
     let mut table = Table::new([
         Column::left(&compare::TREATMENT),
         Column::left(&headings::METRIC),

@@ -8,7 +8,8 @@ use crate::grid;
 use crate::html::PAGE_STYLE;
 use crate::messages::{Lang, compare, names, page};
 use crate::words;
-use dyno_analysis::compare::model::{CompareModel, MetricPair, TreatmentPair};
+use dyno_analysis::compare::model::{CompareModel, MetricPair, OverAll, TreatmentPair};
+use dyno_analysis::model::Range;
 use dyno_model::plan::Metric;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -33,6 +34,7 @@ pub(super) fn render(model: &CompareModel, lang: Lang) -> String {
                 p { (grid::chip(words::verdict(Some(model.outcome.verdict)), lang)) }
                 p { strong { (compare::outcome(model, lang)) } }
                 (doubts(model, lang))
+                (over_all(model, lang))
                 section #results {
                     h2 { (compare::COMPARE_RESULTS.text(lang)) }
                     (charts(model, lang))
@@ -63,7 +65,24 @@ fn doubts(model: &CompareModel, lang: Lang) -> Markup {
     }
 }
 
-/// The forest plot: a group per metric, a row per treatment, in parts that fit on a page.
+/// The answers over all treatments, and their table.
+fn over_all(model: &CompareModel, lang: Lang) -> Markup {
+    let table = tables::over_all(model, lang);
+    html! {
+        @if !table.is_empty() {
+            section #over-all {
+                h2 { (compare::COMPARE_OVER_ALL.text(lang)) }
+                ul.conclusions { @for (word, sentence) in notes::answers(model, lang) { li {
+                    span { (grid::chip(word, lang)) }
+                    span { (sentence) }
+                } } }
+                (grid::table(table, "", lang))
+            }
+        }
+    }
+}
+
+/// The forest plot: a group over all treatments, one per metric, a row per treatment, in parts that fit on a page.
 fn charts(model: &CompareModel, lang: Lang) -> Markup {
     if model.comparisons().all(|(_, metric)| metric.ratio_interval.is_none()) {
         return html! {};
@@ -79,7 +98,14 @@ fn charts(model: &CompareModel, lang: Lang) -> Markup {
         let rows = rows.map(|(treatment, pair)| row(treatment, pair, lang)).collect();
         ForestGroup { title: names::metric(metric, lang).to_owned(), rows }
     };
-    let parts = parts(metrics.into_iter().map(group).collect());
+    let over_all =
+        model.over_all.iter().chain(&model.statements).filter(|it| it.effect.ratio_interval.is_some());
+    let first = ForestGroup {
+        title: compare::COMPARE_OVER_ALL.text(lang).to_owned(),
+        rows: over_all.map(|it| over_all_row(it, lang)).collect(),
+    };
+    let first = Some(first).filter(|group| !group.rows.is_empty());
+    let parts = parts(first.into_iter().chain(metrics.into_iter().map(group)).collect());
     let margin = figures::limit(model.rules.margin * 100.0);
     let comparisons = model.outcome.comparisons.to_string();
     html! {
@@ -102,18 +128,32 @@ fn charts(model: &CompareModel, lang: Lang) -> Markup {
     }
 }
 
-fn row(treatment: &TreatmentPair, metric: &MetricPair, lang: Lang) -> ForestRow {
-    let figures = match (metric.ratio, metric.ratio_interval) {
+/// `0.81 (0.79 to 0.84)`.
+fn ratio(ratio: Option<f64>, interval: Option<Range>, lang: Lang) -> String {
+    match (ratio, interval) {
         (Some(ratio), Some(_)) => {
-            format!(
-                "{} ({})",
-                figures::ratio(ratio),
-                tables::interval(metric.ratio_interval, lang).plain(lang)
-            )
+            format!("{} ({})", figures::ratio(ratio), tables::interval(interval, lang).plain(lang))
         }
         (Some(ratio), None) => figures::ratio(ratio),
         (None, _) => String::new(),
-    };
+    }
+}
+
+fn over_all_row(over_all: &OverAll, lang: Lang) -> ForestRow {
+    let effect = &over_all.effect;
+    let word = words::verdict(effect.verdict);
+    ForestRow {
+        label: compare::about(over_all, lang),
+        ratio: effect.ratio,
+        interval: effect.ratio_interval.map(|interval| (interval.low, interval.high)),
+        figures: ratio(effect.ratio, effect.ratio_interval, lang),
+        verdict: word.text(lang).to_owned(),
+        class: word.class,
+    }
+}
+
+fn row(treatment: &TreatmentPair, metric: &MetricPair, lang: Lang) -> ForestRow {
+    let figures = ratio(metric.ratio, metric.ratio_interval, lang);
     ForestRow {
         label: compare::pair(treatment, lang),
         ratio: metric.ratio,

@@ -37,6 +37,8 @@ fn json(model: &CompareModel, lang: Lang) -> String {
         sentence: String,
         /// The findings in words, in the order of `findings`.
         sentences: Vec<String>,
+        /// The answers over all treatments in words, in the order of `over_all`, then of `statements`.
+        answers: Vec<String>,
         #[serde(flatten)]
         model: &'a CompareModel,
     }
@@ -44,6 +46,12 @@ fn json(model: &CompareModel, lang: Lang) -> String {
         lang: lang.code,
         sentence: compare::outcome(model, lang),
         sentences: model.findings.iter().map(|finding| compare::doubt(&finding.doubt, lang)).collect(),
+        answers: model
+            .over_all
+            .iter()
+            .chain(&model.statements)
+            .map(|it| compare::answer(model, it, lang))
+            .collect(),
         model,
     };
     let mut text = serde_json::to_string_pretty(&document).expect("the model has string keys only");

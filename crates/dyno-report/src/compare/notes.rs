@@ -2,7 +2,8 @@
 
 use crate::figures;
 use crate::messages::{Lang, compare, list, notes};
-use dyno_analysis::compare::model::{CompareModel, SideName, SideRow};
+use crate::words::{self, Word};
+use dyno_analysis::compare::model::{CompareModel, OverAll, SideName, SideRow};
 use dyno_analysis::model::{Estimate, Verdict};
 
 /// The heading.
@@ -75,15 +76,38 @@ pub(super) fn method(model: &CompareModel, lang: Lang) -> Vec<String> {
         ("level", &figures::level(model.rules.interval_level)),
     ];
     sentences.push(compare::COMPARE_NOTE_METHOD.fill(lang, &values));
+    if !model.over_all.is_empty() {
+        sentences.push(compare::COMPARE_NOTE_OVER_ALL.text(lang).to_owned());
+    }
+    let of_runs = model.over_all.iter().filter_map(|it| it.between_runs);
+    if let Some(scatter) = of_runs.reduce(f64::max) {
+        let scatter = figures::limit(scatter * 100.0);
+        sentences.push(compare::COMPARE_NOTE_RUNS.fill(lang, &[("scatter", &scatter)]));
+    }
+    if !model.statements.is_empty() {
+        sentences.push(compare::COMPARE_NOTE_STATEMENTS.text(lang).to_owned());
+    }
     if model.comparisons().any(|(_, metric)| metric.by_ranks.is_some()) {
         sentences.push(compare::COMPARE_NOTE_RANKS.text(lang).to_owned());
     }
     sentences
 }
 
+/// True for a difference that is certain.
+pub(super) fn is_certain(verdict: Option<Verdict>) -> bool {
+    matches!(verdict, Some(Verdict::Better | Verdict::Worse))
+}
+
+/// The answers over all treatments, each with its verdict.
+pub(super) fn answers(model: &CompareModel, lang: Lang) -> Vec<(Word, String)> {
+    let answer = |it: &OverAll| (words::verdict(it.effect.verdict), compare::answer(model, it, lang));
+    let statements = model.statements.iter().filter(|it| is_certain(it.effect.verdict));
+    model.over_all.iter().chain(statements).map(answer).collect()
+}
+
 /// True for a difference that is certain, and perhaps inside the margin.
 pub(super) fn is_marked(metric: &dyno_analysis::compare::model::MetricPair) -> bool {
-    matches!(metric.verdict, Verdict::Better | Verdict::Worse) && !metric.exceeds_margin
+    is_certain(Some(metric.verdict)) && !metric.exceeds_margin
 }
 
 /// Trials that would decide what is inconclusive.

@@ -1,12 +1,12 @@
 //! The table of a comparison.
 
-use super::notes::is_marked;
+use super::notes::{is_certain, is_marked};
 use crate::cell::{Cell, Value};
 use crate::figures;
 use crate::messages::{Lang, Message, compare, headings};
 use crate::table::{Column, Table};
 use crate::words;
-use dyno_analysis::compare::model::{CompareModel, MetricPair, SideFigures, TreatmentPair};
+use dyno_analysis::compare::model::{CompareModel, MetricPair, OverAll, SideFigures, TreatmentPair};
 use dyno_analysis::model::{Estimate, Range};
 use dyno_model::audit::AuditVerdict;
 use dyno_model::plan::Metric;
@@ -51,6 +51,37 @@ pub(super) fn results(model: &CompareModel, lang: Lang) -> Table {
             table.row(spread([(0, Cell::text(name.text(lang))), (1, base), (3, new)]));
         }
     }
+    table
+}
+
+/// One effect over all treatments: metrics, then kinds of statements.
+pub(super) fn over_all(model: &CompareModel, lang: Lang) -> Table {
+    let mut table = Table::new([
+        Column::left(&compare::FIGURE),
+        Column::right(&compare::TREATMENTS_USED),
+        Column::right(&headings::RATIO),
+        Column::right(&headings::RATIO_INTERVAL),
+        Column::right(&compare::COMPARE_DEGREES).in_page(),
+        Column::right(&headings::P_CORRECTED).in_page(),
+        Column::right(&headings::DETECTABLE).in_page(),
+        Column::left(&headings::VERDICT),
+    ]);
+    let row = |it: &OverAll| {
+        let effect = &it.effect;
+        let verdict = words::verdict(effect.verdict);
+        let is_marked = is_certain(effect.verdict) && !effect.exceeds_margin;
+        [
+            Cell::text(compare::about(it, lang)),
+            Cell::text(it.treatments.to_string()),
+            Cell::figure(effect.ratio.map(|ratio| figures::bounded_ratio(ratio, effect.bound))),
+            interval(effect.ratio_interval, lang),
+            Cell::figure(it.degrees.map(|degrees| format!("{degrees:.1}"))),
+            Cell::figure(effect.p_corrected.map(figures::p_value)),
+            Cell::figure(effect.detectable_ratio.map(figures::detectable)),
+            if is_marked { Value::Marked(verdict).into() } else { Cell::word(verdict) },
+        ]
+    };
+    model.over_all.iter().chain(&model.statements).for_each(|it| table.row(row(it)));
     table
 }
 

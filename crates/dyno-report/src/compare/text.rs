@@ -3,7 +3,7 @@
 use super::{notes, tables};
 use crate::messages::{Lang, Message, compare, names};
 use crate::table::{escaped, wrapped};
-use crate::words::severity;
+use crate::words::{Word, severity};
 use dyno_analysis::compare::model::{CompareModel, TreatmentName};
 use dyno_model::printable;
 
@@ -23,6 +23,15 @@ pub(super) fn text(model: &CompareModel, lang: Lang) -> String {
         for sentence in doubts(model, lang) {
             text.push_str(&wrapped(&sentence, "* ", WIDTH));
         }
+    }
+    let over_all = tables::over_all(model, lang);
+    if !over_all.is_empty() {
+        heading(&mut text, compare::COMPARE_OVER_ALL, lang);
+        for (word, sentence) in notes::answers(model, lang) {
+            text.push_str(&wrapped(&verdict_of(&word, &sentence, lang), "* ", WIDTH));
+        }
+        text.push('\n');
+        text.push_str(&over_all.to_text(lang));
     }
     heading(&mut text, compare::COMPARE_RESULTS, lang);
     text.push_str(&tables::results(model, lang).to_text(lang));
@@ -47,6 +56,11 @@ fn heading(text: &mut String, title: Message, lang: Lang) {
     text.push('\n');
     text.push_str(title.text(lang));
     text.push('\n');
+}
+
+/// An answer with its verdict.
+fn verdict_of(word: &Word, sentence: &str, lang: Lang) -> String {
+    compare::COMPARE_ANSWER.fill(lang, &[("verdict", word.text(lang)), ("sentence", sentence)])
 }
 
 /// Doubts with their severity.
@@ -75,6 +89,13 @@ pub(super) fn markdown(model: &CompareModel, lang: Lang) -> String {
         if items.is_empty() { String::new() } else { format!("\n## {}\n\n{items}", title.text(lang)) }
     };
     page.push_str(&list(compare::COMPARE_DOUBTS, &mut doubts(model, lang).into_iter()));
+    let over_all = tables::over_all(model, lang);
+    if !over_all.is_empty() {
+        let answers = notes::answers(model, lang);
+        let mut answers = answers.iter().map(|(word, sentence)| verdict_of(word, sentence, lang));
+        page.push_str(&list(compare::COMPARE_OVER_ALL, &mut answers));
+        page.push_str(&format!("\n{}", over_all.to_markdown(compare::COMPARE_OVER_ALL.text(lang), lang)));
+    }
     page.push_str(&format!("\n## {}\n\n", compare::COMPARE_RESULTS.text(lang)));
     let treatment = compare::TREATMENT.text(lang);
     page.push_str(&tables::results(model, lang).to_markdown(treatment, lang));

@@ -17,6 +17,7 @@ use dyno_model::plan::Metric;
 pub(super) fn figures(page: &Page<'_>) -> (Vec<Figure>, Vec<Figure>) {
     if page.is_alone() && page.model.growth.is_none() {
         let course = super::searches::figure(page).into_iter().chain(super::details::timeline(page, 0));
+        let course = course.chain(super::heat::of_treatment(page, 0));
         return (course.chain(percentiles(page)).collect(), Vec::new());
     }
     let is_changing = |treatment: &usize| {

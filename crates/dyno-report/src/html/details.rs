@@ -1,5 +1,6 @@
 //! Treatment by treatment, folded: statements, distribution, course, trials.
 
+use super::heat;
 use super::page::{Figure, Page};
 use super::percentiles;
 use super::resources::{Panel, panels};
@@ -27,7 +28,7 @@ impl Detail {
         match page.model.treatments.len() {
             ..=24 => Self { seconds: 120, points: [80, 40] },
             25..=60 => Self { seconds: 60, points: [50, 20] },
-            _ => Self { seconds: 24, points: [36, 10] },
+            _ => Self { seconds: 20, points: [36, 10] },
         }
     }
 }
@@ -44,6 +45,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
             p.note {
                 (page.text(&page::CHART_CAPTION_TIMELINE)) (page.lang.space) (page.text(&page::CHART_CAPTION_PERCENTILES)) (page.lang.space)
                 (page.text(&notes::NOTE_MERGED))
+                @if !page.model.heat_maps.is_empty() { (page.lang.space) (page.text(&page::CHART_CAPTION_HEAT)) }
                 @if is_binned { (page.lang.space) (page.text(&page::CHART_CAPTION_BINNED)) }
             }
             @for treatment in 0..page.model.treatments.len() {
@@ -52,6 +54,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
                     (statements(page, treatment))
                     @if let Some(figure) = percentiles::of_treatment(page, treatment, detail.points) { (figure.markup(page)) }
                     @if let Some(figure) = timeline(page, treatment).filter(|_| !page.is_alone()) { (figure.markup(page)) }
+                    @if let Some(figure) = heat::of_treatment(page, treatment).filter(|_| !page.is_alone()) { (figure.markup(page)) }
                     (trials(page, treatment))
                 }
             }
@@ -131,7 +134,8 @@ fn drawn<'a>(
             .collect(),
     };
     let row = page.model.faults.iter().find(|row| row.treatment == treatment);
-    let faults = row.map(|row| page.fill(&page::CHART_CAPTION_FAULTS, &[("faults", &names::faults(row))]));
+    let faults =
+        row.map(|row| page.fill(&page::CHART_CAPTION_FAULTS, &[("faults", &names::faults(row, page.lang))]));
     let captions = panels.iter().map(|panel| page.text(panel.caption()).to_owned());
     let staged = page.model.stages.iter().find(|row| row.treatment == treatment);
     let stages = staged.map(|_| page.text(&page::CHART_CAPTION_STAGES).to_owned());

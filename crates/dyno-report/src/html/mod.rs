@@ -15,6 +15,7 @@ mod details;
 mod facets;
 mod forests;
 mod growth;
+mod heat;
 mod page;
 mod percentiles;
 mod resources;
@@ -48,9 +49,10 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     let (main, more) = charts::figures(&page);
     let (first, main) = main.split_at(main.len().min(1));
     let stages = (!model.stages.is_empty()).then_some(("stages", &headings::STAGES));
+    let transactions = (!model.transactions.is_empty()).then_some(("transactions", &headings::TRANSACTIONS));
     let faults = (!model.faults.is_empty()).then_some(("faults", &headings::FAULTS));
     let results = [("results", &headings::RESULTS)];
-    let sections = faults.into_iter().chain(results).chain(stages).chain([
+    let sections = faults.into_iter().chain(results).chain(stages).chain(transactions).chain([
         ("comparisons", &headings::COMPARISONS),
         ("audit", &headings::AUDIT),
         ("validity", &headings::VALIDITY),
@@ -82,6 +84,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
                     (tables::results(&page))
                     (tables::searches(&page))
                     (tables::stages(&page))
+                    (tables::transactions(&page))
                     (tables::limits(&page))
                     (tables::questions(&page))
                     (tables::comparisons(&page))

@@ -2,7 +2,9 @@
 //! where a report has to be larger or stranger than a run can be.
 
 use dyno_analysis::analyse;
-use dyno_analysis::model::{Estimate, Range, RepeatDot, ReportModel, Timeline, TimelinePoint, TrialRow};
+use dyno_analysis::model::{
+    Estimate, HeatColumn, Range, RepeatDot, ReportModel, Timeline, TimelinePoint, TrialRow,
+};
 use dyno_model::audit::AuditVerdict;
 use dyno_store::fixture::Shape;
 use std::sync::OnceLock;
@@ -101,6 +103,17 @@ fn long(mut model: ReportModel, seconds: usize) -> ReportModel {
             ..*point
         };
         timeline.points = points.map(moved).collect();
+    }
+    // As many stretches as there may be.
+    let number = if model.treatments.len() > 24 { 24 } else { 60 };
+    for map in &mut model.heat_maps {
+        let columns = map.columns.iter().cycle().take(number).enumerate();
+        let moved = |(at, column): (usize, &HeatColumn)| HeatColumn {
+            start_s: (at * seconds / number) as f64,
+            length_s: (seconds / number) as f64,
+            ..column.clone()
+        };
+        map.columns = columns.map(moved).collect();
     }
     model
 }

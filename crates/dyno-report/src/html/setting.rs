@@ -6,10 +6,10 @@ use crate::figures;
 use crate::messages::names::labelled;
 use crate::messages::{Message, headings, notes, page};
 use crate::notes::Loops;
-use crate::tables;
+use crate::{tables, topology};
 use dyno_analysis::model::{SystemRow, SystemStarts, WorkloadRow};
 use dyno_model::plan::{LoadPlan, StopRule};
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 
 /// Run, machine, systems, workload, published figures, spec.
 pub(super) fn section(page: &Page<'_>) -> Markup {
@@ -20,6 +20,10 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
             (pairs(page, &facts::run(page.model, page.lang)))
             h3 { (page.text(&headings::ENVIRONMENT)) }
             (pairs(page, &facts::machine(page.model, page.lang)))
+            @if !page.model.topologies.is_empty() {
+                h3 { (page.text(&headings::TOPOLOGY)) }
+                (topology(page))
+            }
             h3 { (page.text(&headings::SYSTEMS)) }
             (systems(page))
             @for system in &provenance.systems { (settings(page, system)) }
@@ -30,6 +34,15 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
             @if !provenance.spec.is_empty() {
                 details { summary { (page.text(&headings::SPEC)) } pre { (provenance.spec) } }
             }
+        }
+    }
+}
+
+/// Who talks to whom.
+pub(super) fn topology(page: &Page<'_>) -> Markup {
+    html! {
+        @for chart in topology::charts(page.model, page.lang) {
+            figure.topology { div.scroll { (PreEscaped(chart.draw().inline())) } }
         }
     }
 }

@@ -127,6 +127,7 @@ fn rests_on(page: &Page<'_>) -> Markup {
     let trials = [("valid", valid.as_str()), ("planned", &planned), ("blocks", &blocks)];
     html! {
         (page.fill(&page::PAGE_RESTS_TRIALS, &trials)) (page.lang.space)
+        (page.text(&notes::NOTE_WORDS)) (page.lang.space)
         span.alarm[violated > 0] { (page.fill(message, &[("checked", &checked), ("violated", &wrong)])) }
     }
 }
@@ -155,7 +156,7 @@ fn doubts(page: &Page<'_>) -> Markup {
             ul { @for row in named {
                 li {
                     (finding::sentence(&row.finding, page.lang)) " "
-                    span.pm { "(" (crate::notes::reach(model, row, page.lang)) ")" }
+                    span.pm { (page.fill(&page::PAGE_REACH, &[("reach", &crate::notes::reach(model, row, page.lang))])) }
                 }
             } }
         }

@@ -2,7 +2,7 @@
 
 use super::page::Page;
 use crate::figures;
-use crate::messages::{finding, growth, headings, names, notes, page, said};
+use crate::messages::{Message, finding, growth, headings, names, notes, page, said};
 use crate::notes::{Loops, comparison_rules, limit_rules, question_rules, scatter};
 use crate::table::Table;
 use crate::{tables, words};
@@ -96,13 +96,23 @@ fn kept_cell(page: &Page<'_>, row: Option<&TreatmentRow>) -> Markup {
 
 /// What each stage of a load brought; nothing without stages.
 pub(super) fn stages(page: &Page<'_>) -> Markup {
-    let table = tables::stages(page.model);
+    noted(page, "stages", &headings::STAGES, tables::stages(page.model), &notes::NOTE_STAGES)
+}
+
+/// What the transactions of each name brought; nothing where they have no names.
+pub(super) fn transactions(page: &Page<'_>) -> Markup {
+    let table = tables::transactions(page.model);
+    noted(page, "transactions", &headings::TRANSACTIONS, table, &notes::NOTE_TRANSACTIONS)
+}
+
+/// A table with its heading and a note; nothing without rows.
+fn noted(page: &Page<'_>, id: &str, heading: &Message, table: Table, note: &Message) -> Markup {
     html! {
         @if !table.is_empty() {
-            section #stages {
-                h2 { (page.text(&headings::STAGES)) }
+            section id=(id) {
+                h2 { (page.text(heading)) }
                 (page.table(table))
-                p.note { (page.text(&notes::NOTE_STAGES)) }
+                p.note { (page.text(note)) }
             }
         }
     }
@@ -185,7 +195,7 @@ pub(super) fn comparisons(page: &Page<'_>) -> Markup {
 
 /// What faults did.
 pub(super) fn faults(page: &Page<'_>) -> Markup {
-    let table = tables::faults(page.model);
+    let table = tables::faults(page.model, page.lang);
     html! {
         @if !table.is_empty() {
             section #faults {
@@ -267,7 +277,7 @@ pub(super) fn validity(page: &Page<'_>) -> Markup {
                 ul.conclusions { @for row in &model.findings { li {
                     span { (page.chip(words::severity(row.severity))) }
                     @let reach = crate::notes::reach(model, row, page.lang);
-                    span { (finding::sentence(&row.finding, page.lang)) " " span.pm title=(treatments_of(page, &row.treatments)) { "(" (reach) ")" } }
+                    span { (finding::sentence(&row.finding, page.lang)) " " span.pm title=(treatments_of(page, &row.treatments)) { (page.fill(&page::PAGE_REACH, &[("reach", &reach)])) } }
                 } } }
                 p.note { (page.text(&notes::NOTE_INVALID)) }
             }

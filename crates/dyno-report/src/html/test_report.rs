@@ -4,10 +4,10 @@ use super::PAGE_STYLE;
 use super::charts;
 use super::facets::Facets;
 use super::page::Page;
-use super::setting::pairs;
+use super::setting::{self, pairs};
 use crate::chart::svg::STYLE_SHEET;
 use crate::messages::{Lang, headings};
-use crate::test_report::{Node, Part, cover, sections};
+use crate::test_report::{Part, cover, sections};
 use dyno_analysis::model::ReportModel;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -59,25 +59,6 @@ fn layout(page: &Page<'_>, part: &Part) -> Markup {
             let (main, _) = charts::figures(page);
             html! { @for figure in &main { (figure.markup(page)) } }
         }
-        Part::Topology(nodes) => topology(page, nodes),
-    }
-}
-
-/// Ranks from left to right, with an arrow between them.
-fn topology(page: &Page<'_>, nodes: &[Node]) -> Markup {
-    let mut ranks: Vec<Vec<&Node>> = Vec::new();
-    for node in nodes {
-        match ranks.last_mut() {
-            Some(rank) if rank[0].rank == node.rank => rank.push(node),
-            _ => ranks.push(vec![node]),
-        }
-    }
-    html! {
-        div.topology {
-            @for (at, rank) in ranks.iter().enumerate() {
-                @if at > 0 { span.arrow { "→" } }
-                div.rank { @for node in rank { div.node { b { (node.name) } span { (page.text(node.role)) } } } }
-            }
-        }
+        Part::Topology => setting::topology(page),
     }
 }

@@ -305,7 +305,7 @@ fn a_server_that_stood_still_is_named_among_the_first_doubts_and_ringed_in_the_c
 fn a_single_treatment_shows_its_course_and_no_chart_of_one_dot() {
     let charts: Vec<String> =
         stand_alone_charts(&sample::alone(), EN).into_iter().map(|(id, _)| id).collect();
-    assert_eq!(charts, ["t0s", "percentiles-1"]);
+    assert_eq!(charts, ["t0s", "t0h", "percentiles-1"]);
 }
 
 #[test]

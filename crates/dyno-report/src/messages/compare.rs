@@ -3,10 +3,11 @@
 pub(crate) use super::en::compare::*;
 use super::lang::{Lang, Message};
 use super::names::list;
+use super::question::Answer;
 use super::{finding, names, said};
 use crate::figures;
 use dyno_analysis::compare::model::{
-    CompareDoubt, CompareModel, Condition, Difference, MetricPair, SideName, TreatmentPair,
+    CompareDoubt, CompareModel, Condition, Difference, MetricPair, OverAll, SideName, TreatmentPair,
 };
 use dyno_analysis::model::Verdict;
 use std::borrow::Cow;
@@ -26,6 +27,33 @@ pub(crate) fn pair(pair: &TreatmentPair, lang: Lang) -> String {
         Some(new) => AGAINST.fill(lang, &[("base", &pair.name.label), ("new", new)]),
     };
     names::line_at(&line, pair.name.clients, lang)
+}
+
+/// What an effect over all treatments is about: a metric, or the mean time of a kind of statement.
+pub(crate) fn about(over_all: &OverAll, lang: Lang) -> String {
+    match &over_all.statement {
+        None => names::metric(over_all.metric, lang).to_owned(),
+        Some(statement) => STATEMENT_MEAN.fill(lang, &[("statement", statement)]),
+    }
+}
+
+/// An effect over all treatments as sentences.
+pub(crate) fn answer(model: &CompareModel, over_all: &OverAll, lang: Lang) -> String {
+    let levels = model.treatments.first().map_or(&[][..], |pair| &pair.name.levels);
+    let factors: Vec<String> = levels.iter().map(|level| level.factor.clone()).collect();
+    let answer = Answer {
+        metric: &about(over_all, lang),
+        is_rate: over_all.metric.is_more_better(),
+        subject: side(SideName::New, lang),
+        baseline: side(SideName::Base, lang),
+        effect: &over_all.effect,
+        interactions: &over_all.interactions,
+        varied: &over_all.varied,
+        clients: &over_all.clients,
+        factors: &factors,
+        margin: model.rules.margin,
+    };
+    answer.sentences(lang).join(lang.space)
 }
 
 /// A doubt as a whole sentence.
@@ -104,6 +132,7 @@ pub(crate) fn doubt(doubt: &CompareDoubt, lang: Lang) -> String {
             say(&NEW_FIRST, &[("gap", &names::span(*gap_s, lang))])
         }
         CompareDoubt::Alternating => say(&ALTERNATING, &[]),
+        CompareDoubt::OneRunEach => say(&ONE_RUN_EACH, &[]),
         CompareDoubt::SettingsUnknown { system } => say(&SETTINGS_UNKNOWN, &[("system", system)]),
         CompareDoubt::OtherName { base, new } => say(&OTHER_NAME, &[("base", base), ("new", new)]),
     }
@@ -167,6 +196,12 @@ pub(crate) fn outcome(model: &CompareModel, lang: Lang) -> String {
         ("invalid", &invalid),
     ];
     match model.outcome.verdict {
+        Verdict::Worse if model.outcome.worse == 0 => {
+            let worse = model.over_all.iter().find(|it| it.effect.verdict == Some(Verdict::Worse));
+            let sentence = worse.map_or_else(String::new, |it| answer(model, it, lang));
+            let values: Vec<_> = all.into_iter().chain([("sentence", sentence.as_str())]).collect();
+            OUTCOME_WORSE_OVER_ALL.fill(lang, &values)
+        }
         Verdict::Worse => {
             let (treatment, metric, ratio) = worst(model).map_or_else(Default::default, |(of, worst)| {
                 let ratio = figures::bounded_ratio(worst.ratio.unwrap_or(1.0), worst.bound);

@@ -127,7 +127,7 @@ pub(crate) fn parts(model: &ReportModel, conclusion: &Conclusion, lang: Lang) ->
 
 /// Whether a limit was kept.
 fn limit(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> String {
-    let Conclusion::Limit { measure, value, stage, verdict, number, of, worst, not_working } = conclusion
+    let Conclusion::Limit { measure, value, part, verdict, number, of, worst, not_working } = conclusion
     else {
         return String::new();
     };
@@ -143,7 +143,7 @@ fn limit(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> String {
     };
     let trials = |of: fn(&NotWorking) -> u32| not_working.as_ref().map_or(0, of).to_string();
     let values = [
-        ("limit", figures::limit_in(stage.as_deref(), *measure, *value)),
+        ("limit", figures::limit_in(part.as_ref(), *measure, *value)),
         ("number", number.to_string()),
         ("treatments", of.to_string()),
         ("line", model.line_of(worst.treatment).label.clone()),
@@ -256,7 +256,7 @@ fn fault(model: &ReportModel, row: &FaultRow, lang: Lang) -> String {
     let seconds = |value: f64| figures::digits(value);
     let values = [
         ("treatment", names::treatment(model, row.treatment, lang)),
-        ("faults", names::faults(row)),
+        ("faults", names::faults(row, lang)),
         ("outage", seconds(row.outage.median)),
         ("most", seconds(row.outage.max)),
         ("back", row.recovered.map_or_else(String::new, |spread| seconds(spread.median))),

@@ -113,7 +113,7 @@ macro_rules! messages {
                 of: |texts| texts.$group.$name,
             };)+
         })+
-        pub(super) const ALL: &[super::message::Message<Texts>] = &[$($($group::$name),+),+];
+        pub(crate) const ALL: &[super::message::Message<Texts>] = &[$($($group::$name),+),+];
     };
 }
 pub(super) use messages;

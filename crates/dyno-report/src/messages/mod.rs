@@ -22,7 +22,9 @@ pub(crate) mod names;
 pub(crate) mod question;
 mod stored;
 
-pub(crate) use en::{checkup, headings, notes, page};
+#[cfg(test)]
+pub(crate) use en::ALL;
+pub(crate) use en::{checkup, headings, notes, page, plan, preflight, terminal};
 pub(crate) use lang::Message;
 pub use lang::{EN, LANGUAGES, Lang};
 pub(crate) use names::list;
@@ -30,7 +32,7 @@ pub(crate) use stored::said;
 
 #[cfg(test)]
 mod tests {
-    use super::en::{ALL, ENGLISH, Texts};
+    use super::en::{ENGLISH, Texts};
     use super::message::{Language, Piece, pieces};
     use super::*;
     use std::collections::BTreeSet;

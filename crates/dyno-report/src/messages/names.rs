@@ -3,7 +3,7 @@
 pub(crate) use super::en::names::*;
 use super::lang::Lang;
 use dyno_analysis::model::{FaultRow, NotWorkingReason, ReportModel};
-use dyno_model::fault::FaultRecord;
+use dyno_model::fault::{FaultAction, FaultRecord};
 use dyno_model::plan::Metric;
 use std::fmt;
 
@@ -26,6 +26,11 @@ pub(crate) fn treatment(model: &ReportModel, index: usize, lang: Lang) -> String
 /// A text under what it is about: `warning: The kernels differ.`
 pub(crate) fn labelled(label: &str, text: &str, lang: Lang) -> String {
     LABELLED.fill(lang, &[("label", label), ("text", text)])
+}
+
+/// A name with more about it behind: `haproxy 2.6 (proxy)`.
+pub(crate) fn with_note(name: &str, note: &str, lang: Lang) -> String {
+    WITH_NOTE.fill(lang, &[("name", name), ("note", note)])
 }
 
 /// A long time, rounded as one says it: `45 s`, `12 min`, `3.2 h`, `5.1 days`.
@@ -71,10 +76,24 @@ pub(crate) fn because(reason: NotWorkingReason, lang: Lang) -> &'static str {
 }
 
 /// The faults of a treatment's trials, which are the same in all of them: `kill data node 1, start data node 1`.
-pub(crate) fn faults(row: &FaultRow) -> String {
+pub(crate) fn faults(row: &FaultRow, lang: Lang) -> String {
     let faults = row.trials.first().map_or(&[][..], |trial| &trial.faults);
-    let name = |fault: &FaultRecord| format!("{} {}", fault.action, fault.node);
-    faults.iter().map(name).collect::<Vec<_>>().join(", ")
+    let name = |made: &FaultRecord| fault(made.action, &made.node, lang);
+    faults.iter().map(name).collect::<Vec<_>>().join(lang.comma)
+}
+
+/// What was done to a node, or the command that was run: `kill data node 1`.
+pub(crate) fn fault(action: FaultAction, node: &str, lang: Lang) -> String {
+    let message = match action {
+        FaultAction::Kill => FAULT_KILL,
+        FaultAction::Stop => FAULT_STOP,
+        FaultAction::Continue => FAULT_CONTINUE,
+        FaultAction::Start => FAULT_START,
+        FaultAction::Restart => FAULT_RESTART,
+        FaultAction::Promote => FAULT_PROMOTE,
+        FaultAction::Run => FAULT_RUN,
+    };
+    message.fill(lang, &[("node", node)])
 }
 
 #[cfg(test)]

@@ -5,9 +5,8 @@ use super::lang::{Lang, Message};
 use super::names;
 use crate::figures;
 use dyno_analysis::model::{
-    Ending, Interaction, InteractionWith, Looks, Question, Range, ReportModel, Varied, Verdict,
+    Effect, Ending, Interaction, InteractionWith, Looks, Question, Range, ReportModel, Varied, Verdict,
 };
-use dyno_model::plan::Metric;
 
 /// With more levels than this, a sentence says how many there are and not which.
 const LEVELS_NAMED: usize = 4;
@@ -15,61 +14,127 @@ const LEVELS_NAMED: usize = 4;
 /// Where not even a ratio of this would have been seen, an interval says nothing.
 pub(super) const BLIND: f64 = 2.0;
 
-/// The answer in a sentence, and what it depends on in more.
+/// An answer, of whatever is asked of a metric.
+pub(crate) struct Answer<'a> {
+    /// The metric's name.
+    pub(crate) metric: &'a str,
+    /// True for rates, false for times.
+    pub(crate) is_rate: bool,
+    /// What is judged.
+    pub(crate) subject: &'a str,
+    /// What it is judged against.
+    pub(crate) baseline: &'a str,
+    pub(crate) effect: &'a Effect,
+    pub(crate) interactions: &'a [Interaction],
+    /// What it is over, besides clients.
+    pub(crate) varied: &'a [Varied],
+    pub(crate) clients: &'a [u32],
+    /// Names of factors.
+    pub(crate) factors: &'a [String],
+    /// Differences inside this share count as none.
+    pub(crate) margin: f64,
+}
+
+/// The answer to a question of a report.
 pub(crate) fn answer(model: &ReportModel, question: &Question, lang: Lang) -> Vec<String> {
-    let margin = figures::limit(model.comparison_rules.margin * 100.0);
-    let mut sentences = vec![sentence(model, question, &margin, lang)];
-    let differs = matches!(question.effect.verdict, Some(Verdict::Better | Verdict::Worse));
-    if differs && !question.effect.exceeds_margin {
-        sentences.push(PERHAPS_SMALL.fill(lang, &[("margin", &margin)]));
+    of_report(model, question, lang).sentences(lang)
+}
+
+fn of_report<'a>(model: &'a ReportModel, question: &'a Question, lang: Lang) -> Answer<'a> {
+    Answer {
+        metric: names::metric(question.metric, lang),
+        is_rate: question.metric.is_more_better(),
+        subject: &question.subject,
+        baseline: &question.baseline,
+        effect: &question.effect,
+        interactions: &question.interactions,
+        varied: &question.varied,
+        clients: &question.clients,
+        factors: &model.factors,
+        margin: model.comparison_rules.margin,
     }
-    let depending = question.interactions.iter().filter(|it| it.depends);
-    sentences.extend(depending.map(|it| dependence(model, question, it, lang)));
-    sentences
 }
 
-fn sides(question: &Question, lang: Lang) -> [(&'static str, &str); 3] {
-    [
-        ("subject", &question.subject),
-        ("baseline", &question.baseline),
-        ("metric", names::metric(question.metric, lang)),
-    ]
-}
+impl Answer<'_> {
+    /// The answer in a sentence, and what it depends on in more.
+    pub(crate) fn sentences(&self, lang: Lang) -> Vec<String> {
+        let margin = figures::limit(self.margin * 100.0);
+        let mut sentences = vec![self.sentence(&margin, lang)];
+        let differs = matches!(self.effect.verdict, Some(Verdict::Better | Verdict::Worse));
+        if differs && !self.effect.exceeds_margin {
+            sentences.push(PERHAPS_SMALL.fill(lang, &[("margin", &margin)]));
+        }
+        let depending = self.interactions.iter().filter(|it| it.depends);
+        sentences.extend(depending.map(|it| self.dependence(it, lang)));
+        sentences
+    }
 
-fn sentence(model: &ReportModel, question: &Question, margin: &str, lang: Lang) -> String {
-    let effect = &question.effect;
-    let sides = sides(question, lang);
-    let Some((ratio, interval)) = effect.ratio.zip(effect.ratio_interval) else {
-        let message = if effect.verdict == Some(Verdict::Invalid) { INVALID } else { TOO_FEW };
-        return message.fill(lang, &sides);
-    };
-    let scope = scope(model, question, lang);
-    let level = figures::level(effect.interval_level.unwrap_or(0.95));
-    let fill = |message: Message, more: &[(&str, &str)]| {
-        let common = [("scope", scope.as_str()), ("level", level.as_str())];
-        message.fill(lang, &[&sides[..], &common, more].concat())
-    };
-    let detectable = effect.detectable_ratio.unwrap_or(f64::INFINITY);
-    let signed = [interval.low, interval.high].map(|ratio| figures::difference((ratio - 1.0) * 100.0));
-    let ends = [("low", signed[0].as_str()), ("high", signed[1].as_str())];
-    match effect.verdict {
-        Some(Verdict::Better | Verdict::Worse) => {
-            let (message, value, low, high) = told(question.metric, ratio, interval);
-            fill(message, &[("value", &value), ("low", &low), ("high", &high)])
+    fn sides(&self) -> [(&'static str, &str); 3] {
+        [("subject", self.subject), ("baseline", self.baseline), ("metric", self.metric)]
+    }
+
+    fn sentence(&self, margin: &str, lang: Lang) -> String {
+        let effect = self.effect;
+        let sides = self.sides();
+        let Some((ratio, interval)) = effect.ratio.zip(effect.ratio_interval) else {
+            let message = if effect.verdict == Some(Verdict::Invalid) { INVALID } else { TOO_FEW };
+            return message.fill(lang, &sides);
+        };
+        let scope = scope(self.varied, self.clients, self.factors, lang);
+        let level = figures::level(effect.interval_level.unwrap_or(0.95));
+        let fill = |message: Message, more: &[(&str, &str)]| {
+            let common = [("scope", scope.as_str()), ("level", level.as_str())];
+            message.fill(lang, &[&sides[..], &common, more].concat())
+        };
+        let detectable = effect.detectable_ratio.unwrap_or(f64::INFINITY);
+        let signed = [interval.low, interval.high].map(|ratio| figures::difference((ratio - 1.0) * 100.0));
+        let ends = [("low", signed[0].as_str()), ("high", signed[1].as_str())];
+        match effect.verdict {
+            Some(Verdict::Better | Verdict::Worse) => {
+                let (message, value, low, high) = told(self.is_rate, ratio, interval);
+                fill(message, &[("value", &value), ("low", &low), ("high", &high)])
+            }
+            Some(Verdict::Equivalent) => fill(EQUIVALENT, &[&ends[..], &[("margin", margin)]].concat()),
+            _ if detectable > BLIND => fill(INCONCLUSIVE_SCATTER, &[]),
+            _ => {
+                let detectable = figures::share((detectable - 1.0) * 100.0);
+                fill(INCONCLUSIVE, &[&ends[..], &[("detectable", detectable.as_str())]].concat())
+            }
         }
-        Some(Verdict::Equivalent) => fill(EQUIVALENT, &[&ends[..], &[("margin", margin)]].concat()),
-        _ if detectable > BLIND => fill(INCONCLUSIVE_SCATTER, &[]),
-        _ => {
-            let detectable = figures::share((detectable - 1.0) * 100.0);
-            fill(INCONCLUSIVE, &[&ends[..], &[("detectable", detectable.as_str())]].concat())
-        }
+    }
+
+    /// How an effect depends on something.
+    fn dependence(&self, interaction: &Interaction, lang: Lang) -> String {
+        let (low, high) = (&interaction.low, &interaction.high);
+        // Two of the same kind are understood together.
+        let is_times = |ratio: f64| ratio >= 2.0 || ratio >= 1.0 && high.ratio >= 2.0;
+        let times = |ratio: f64| match is_times(ratio) {
+            false => SHARE.fill(lang, &[("value", &figures::share(ratio * 100.0))]),
+            true => TIMES.fill(lang, &[("value", &figures::ratio(ratio))]),
+        };
+        let (message, place): (_, fn(&str, Lang) -> String) = match interaction.with {
+            InteractionWith::Clients => (DEPENDS_ON_CLIENTS, |level, lang| {
+                level.parse().map_or_else(|_| level.to_owned(), |number| names::clients(&[number], lang))
+            }),
+            InteractionWith::System => (DEPENDS_ON_SYSTEM, |level, _| level.to_owned()),
+            InteractionWith::Level { .. } => (DEPENDS_ON_LEVEL, |level, _| level.to_owned()),
+        };
+        let values = [
+            ("low", times(low.ratio)),
+            ("low_level", place(&low.level, lang)),
+            ("high", times(high.ratio)),
+            ("high_level", place(&high.level, lang)),
+        ];
+        let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
+        let with = [("with", depends_on(self.factors, interaction.with, lang))];
+        message.fill(lang, &[&self.sides()[..], &values, &with].concat())
     }
 }
 
 /// The message for a difference, its size, and the ends of its interval: by how much per cent, how many times, or how much per cent of the other, whichever
 /// is understood at once.
-fn told(metric: Metric, ratio: f64, interval: Range) -> (Message, String, String, String) {
-    let of_metric = |rate, time| if metric.is_more_better() { rate } else { time };
+fn told(is_rate: bool, ratio: f64, interval: Range) -> (Message, String, String, String) {
+    let of_metric = |rate, time| if is_rate { rate } else { time };
     let Range { low, high } = interval;
     let (message, [value, low, high]) = match ratio {
         ..0.5 => {
@@ -82,35 +147,8 @@ fn told(metric: Metric, ratio: f64, interval: Range) -> (Message, String, String
     (message, value, low, high)
 }
 
-/// How an effect depends on something.
-fn dependence(model: &ReportModel, question: &Question, interaction: &Interaction, lang: Lang) -> String {
-    let (low, high) = (&interaction.low, &interaction.high);
-    // Two of the same kind are understood together.
-    let is_times = |ratio: f64| ratio >= 2.0 || ratio >= 1.0 && high.ratio >= 2.0;
-    let times = |ratio: f64| match is_times(ratio) {
-        false => SHARE.fill(lang, &[("value", &figures::share(ratio * 100.0))]),
-        true => TIMES.fill(lang, &[("value", &figures::ratio(ratio))]),
-    };
-    let (message, place): (_, fn(&str, Lang) -> String) = match interaction.with {
-        InteractionWith::Clients => (DEPENDS_ON_CLIENTS, |level, lang| {
-            level.parse().map_or_else(|_| level.to_owned(), |number| names::clients(&[number], lang))
-        }),
-        InteractionWith::System => (DEPENDS_ON_SYSTEM, |level, _| level.to_owned()),
-        InteractionWith::Level { .. } => (DEPENDS_ON_LEVEL, |level, _| level.to_owned()),
-    };
-    let values = [
-        ("low", times(low.ratio)),
-        ("low_level", place(&low.level, lang)),
-        ("high", times(high.ratio)),
-        ("high_level", place(&high.level, lang)),
-    ];
-    let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
-    let with = [("with", depends_on(model, interaction.with, lang))];
-    message.fill(lang, &[&sides(question, lang)[..], &values, &with].concat())
-}
-
 /// What an answer is over: `3 systems (MariaDB, MySQL and PostgreSQL) and 1 to 100 clients`.
-fn scope(model: &ReportModel, question: &Question, lang: Lang) -> String {
+fn scope(varied: &[Varied], clients: &[u32], factors: &[String], lang: Lang) -> String {
     let part = |varied: &Varied| {
         let number = varied.levels.len().to_string();
         let named = (varied.levels.len() <= LEVELS_NAMED).then(|| names::list(lang, &varied.levels));
@@ -121,7 +159,7 @@ fn scope(model: &ReportModel, question: &Question, lang: Lang) -> String {
             (InteractionWith::Level { .. }, Some(_)) => SCOPE_LEVELS,
             (InteractionWith::Level { .. }, None) => SCOPE_MANY_LEVELS,
         };
-        let factor = depends_on(model, varied.what, lang);
+        let factor = depends_on(factors, varied.what, lang);
         let values = [
             ("number", number.as_str()),
             ("factor", factor),
@@ -129,8 +167,8 @@ fn scope(model: &ReportModel, question: &Question, lang: Lang) -> String {
         ];
         Some(message.fill(lang, &values))
     };
-    let mut parts: Vec<String> = question.varied.iter().filter_map(part).collect();
-    parts.push(match question.clients.as_slice() {
+    let mut parts: Vec<String> = varied.iter().filter_map(part).collect();
+    parts.push(match clients {
         [first, .., last] => {
             SCOPE_CLIENTS.fill(lang, &[("first", &first.to_string()), ("last", &last.to_string())])
         }
@@ -156,13 +194,11 @@ pub(super) fn looks(model: &ReportModel, looks: &Looks, lang: Lang) -> String {
 }
 
 /// What an effect depends on.
-pub(crate) fn depends_on(model: &ReportModel, with: InteractionWith, lang: Lang) -> &str {
+pub(crate) fn depends_on(factors: &[String], with: InteractionWith, lang: Lang) -> &str {
     match with {
         InteractionWith::Clients => WITH_CLIENTS.text(lang),
         InteractionWith::System => WITH_SYSTEM.text(lang),
-        InteractionWith::Level { factor } => {
-            model.factors.get(factor).map_or("", |name| figures::short_name(name))
-        }
+        InteractionWith::Level { factor } => factors.get(factor).map_or("", |name| figures::short_name(name)),
     }
 }
 
@@ -170,7 +206,7 @@ pub(crate) fn depends_on(model: &ReportModel, with: InteractionWith, lang: Lang)
 mod tests {
     use super::super::lang::{EN, LANGUAGES};
     use super::*;
-    use dyno_analysis::model::Effect;
+    use dyno_model::plan::Metric;
     use dyno_store::fixture::Shape;
 
     fn model() -> ReportModel {
@@ -265,9 +301,10 @@ mod tests {
             Shape { variants: vec!["read-modify-write", "in-place"], clients: vec![4, 64], ..Shape::small() };
         let model = dyno_analysis::analyse(&shape.read());
         let of_variants = model.questions.iter().find(|it| it.subject == "in-place").expect("it is asked");
-        assert_eq!(scope(&model, of_variants, EN), "2 systems (MariaDB and MySQL) and 4 to 64 clients");
+        let scope_of = |it: &Question| scope(&it.varied, &it.clients, &model.factors, EN);
+        assert_eq!(scope_of(of_variants), "2 systems (MariaDB and MySQL) and 4 to 64 clients");
         assert_eq!(
-            scope(&model, &model.questions[0], EN),
+            scope_of(&model.questions[0]),
             "2 levels of variant (read-modify-write and in-place) and 4 to 64 clients"
         );
         for lang in LANGUAGES {

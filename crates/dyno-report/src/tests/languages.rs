@@ -93,7 +93,7 @@ fn limited() -> ReportModel {
     let mut data = Shape { clients: vec![1, 20], blocks: 3, ..Shape::rush() }.read();
     let treatments: Vec<usize> = (0..data.run.plan.treatments.len()).collect();
     let limit =
-        |measure, value| Limit { measure, value, stage: None, treatments: treatments.clone(), aborts: true };
+        |measure, value| Limit { measure, value, part: None, treatments: treatments.clone(), aborts: true };
     data.run.plan.limits = vec![
         limit(LimitMeasure::P99, 30.0),
         limit(LimitMeasure::Throughput, 1_000.0),

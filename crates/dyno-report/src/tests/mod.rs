@@ -4,8 +4,11 @@ use dyno_analysis::model::{ComparisonOf, ReportModel, TrialState, Verdict};
 mod bounds;
 mod damage;
 mod faults;
+mod formats;
+mod glyphs;
 mod growth;
 mod languages;
+mod named;
 mod stages;
 mod standing;
 mod steadiness;
@@ -122,6 +125,8 @@ fn the_markdown_report_reads_like_this() {
     Every client reads a counter, adds one and writes it back, on 100 rows.
 
     Measured 2026-11-21T08:45:00.250Z (UTC) with dyno 0.1.0; profile synthetic, number of blocks 3, seed 2005. Synthetic CPU at 2.50GHz, 2 logical processors, 8,590 MB memory, Debian GNU/Linux 12 (bookworm), Linux 6.1.0.
+
+    A treatment is one system with its settings and a number of clients; a trial measures one treatment once; a block is one pass over all of them.
 
     ## What the figures say
 
@@ -275,6 +280,10 @@ fn the_markdown_report_reads_like_this() {
 
     - Workload rush with isolation = default, rows = 100 and variant = read-modify-write.
     - A trial ends after 5.00 s; warm-up 1.00 s, at most 10 attempts per transaction.
+
+    ## Topology
+
+    - dyno 0.1.0 (up to 8 clients) → MariaDB 11.8.2-MariaDB and MySQL 9.7.0 (server)
 
     ## Systems
 

@@ -7,7 +7,7 @@ use crate::printer::Printer;
 use crate::run::RESULTS;
 use dyno_model::exit_code;
 use dyno_model::units::Nanos;
-use dyno_report::Format;
+use dyno_report::{Format, Note};
 use std::path::Path;
 
 /// Reads all files, writes the folder, and shows its report.
@@ -36,9 +36,8 @@ pub(crate) fn import(arguments: &ImportArguments, printer: Printer) -> Result<u8
     let written = dyno_report::write(&model, &folder, &[Format::Html], arguments.lang)
         .map_err(|error| failed(&error))?;
     printer.result(&dyno_report::render(&model, Format::Text, arguments.lang))?;
-    for path in written {
-        printer.note(&format!("report: {}", path.display()));
-    }
+    let paths: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
+    printer.note(&dyno_report::note(&Note::Report { paths: &paths }, arguments.lang));
     Ok(exit_code::OK)
 }
 

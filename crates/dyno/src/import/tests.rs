@@ -191,7 +191,7 @@ fn a_histogram_log_is_read_in_its_unit_and_without_what_is_tagged() {
     assert_eq!((reading.ledger.committed, reading.measured), (3, Nanos(1_000_000_000)));
     assert!(reading.latency.p50.abs_diff(2_000_000) < 2_000, "{:?}", reading.latency);
     let hints = Hints { unit: Nanos(1), ..Hints::default() };
-    let refused = read(&[&log], &hints).unwrap_err().render(false);
+    let refused = read(&[&log], &hints).unwrap_err().render(false, dyno_report::EN);
     assert!(refused.contains("with how many clients") && refused.contains("--clients N"), "{refused}");
 }
 
@@ -200,7 +200,7 @@ fn a_file_of_no_known_format_is_named_with_what_could_be_read() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("poem.txt");
     std::fs::write(&path, "Shall I compare thee\n").expect("it has room");
-    let refused = read(&[&path], &Hints::default()).unwrap_err().render(false);
+    let refused = read(&[&path], &Hints::default()).unwrap_err().render(false, dyno_report::EN);
     assert!(
         refused.contains("poem.txt: in no format that is known") && refused.contains("sysbench"),
         "{refused}"

@@ -6,14 +6,13 @@
 mod campaign;
 mod journal;
 mod screen;
-mod words;
 
 use crate::interrupt::Interrupts;
 use crate::printer::Printer;
 use dyno_model::event::Listener;
 use dyno_model::plan::Plan;
+use dyno_report::Lang;
 use std::collections::BTreeSet;
-pub(crate) use words::{duration, exact, start, treatment};
 
 /// The listener that suits the terminal. `done` are trials that were measured before.
 pub(crate) fn listener(
@@ -21,14 +20,15 @@ pub(crate) fn listener(
     done: &BTreeSet<String>,
     interrupts: &Interrupts,
     printer: Printer,
+    lang: Lang,
 ) -> Box<dyn Listener> {
     let campaign = campaign::Campaign::new(plan.clone(), done);
     if printer.is_interactive() {
-        Box::new(screen::Screen::new(campaign, interrupts.clone(), printer))
+        Box::new(screen::Screen::new(campaign, interrupts.clone(), printer, lang))
     } else if printer.is_quiet() {
         Box::new(Silence)
     } else {
-        Box::new(journal::Journal::new(campaign, interrupts.clone(), printer))
+        Box::new(journal::Journal::new(campaign, interrupts.clone(), printer, lang))
     }
 }
 

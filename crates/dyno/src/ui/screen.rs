@@ -2,12 +2,12 @@
 //! trials scroll by above it.
 
 use super::campaign::Campaign;
-use super::words::{duration, line, rate, treatment};
 use crate::interrupt::Interrupts;
 use crate::printer::Printer;
 use dyno_model::event::{Event, Listener};
 use dyno_model::printable;
 use dyno_model::record::Interval;
+use dyno_report::{Lang, Note, Position};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::time::Instant;
 
@@ -20,63 +20,50 @@ pub(super) struct Screen {
     interrupts: Interrupts,
     is_interrupt_shown: bool,
     bar: ProgressBar,
+    lang: Lang,
     started: Instant,
 }
 
 impl Screen {
-    pub(super) fn new(campaign: Campaign, interrupts: Interrupts, printer: Printer) -> Self {
+    pub(super) fn new(campaign: Campaign, interrupts: Interrupts, printer: Printer, lang: Lang) -> Self {
         let bar = ProgressBar::with_draw_target(Some(SCALE), printer.progress_target());
         let style = ProgressStyle::with_template("{prefix}\n[{bar:30}] {percent:>3} %  {msg}")
             .expect("the template is a constant that parses");
         bar.set_style(style.progress_chars("=> "));
-        Self { campaign, interrupts, is_interrupt_shown: false, bar, started: Instant::now() }
+        Self { campaign, interrupts, is_interrupt_shown: false, bar, lang, started: Instant::now() }
     }
 
     fn draw(&mut self) {
         if self.interrupts.is_requested() && !self.is_interrupt_shown {
             self.is_interrupt_shown = true;
-            self.bar.println(super::words::INTERRUPTED);
+            self.bar.println(dyno_report::note(&Note::Interrupted, self.lang));
         }
         let now = self.started.elapsed();
         self.bar.set_prefix(printable::line(&self.place()).into_owned());
-        let mut message =
-            format!("{} so far, about {} left", duration(now), duration(self.campaign.left(now)));
-        if let Some(throughput) = self.campaign.current().and_then(super::campaign::Current::throughput) {
-            message = format!("{message}  {} transactions/s", rate(throughput));
-        }
-        self.bar.set_message(message);
+        let rate = self.campaign.current().and_then(super::campaign::Current::throughput);
+        let time = Note::Time { spent: now, left: self.campaign.left(now), rate };
+        self.bar.set_message(dyno_report::note(&time, self.lang));
         self.bar.set_position((self.campaign.share(now) * SCALE as f64) as u64);
     }
 
     /// Where the run is: `block 2 of 5, trial 13 of 60: MariaDB, 20 clients: measure 40 %`.
     fn place(&self) -> String {
         let plan = self.campaign.plan();
-        let Some(current) = self.campaign.current() else {
-            return format!("{} of {} trials done", self.campaign.done(), plan.trials.len());
+        let note = match self.campaign.current() {
+            None => Note::Done { done: self.campaign.done(), trials: plan.trials.len(), left: None },
+            Some(current) => {
+                let (trial, phase, share) = (current.position, current.phase(), current.share);
+                Note::At(Position { plan, trial, phase, share })
+            }
         };
-        let trial = &plan.trials[current.position];
-        let mut place = format!(
-            "block {} of {}, trial {} of {}: {}",
-            trial.block,
-            plan.blocks,
-            current.position + 1,
-            plan.trials.len(),
-            treatment(plan, plan.treatment(trial))
-        );
-        if let Some(phase) = current.phase() {
-            place.push_str(&format!(": {phase}"));
-        }
-        if let Some(share) = current.share {
-            place.push_str(&format!(" {:.0} %", share * 100.0));
-        }
-        place
+        dyno_report::note(&note, self.lang)
     }
 }
 
 impl Listener for Screen {
     fn event(&mut self, event: &Event) {
         self.campaign.event(event, self.started.elapsed());
-        if let Some(line) = line(self.campaign.plan(), event) {
+        if let Some(line) = dyno_report::event(self.campaign.plan(), event, self.lang) {
             self.bar.println(line);
         }
         match event {

@@ -18,6 +18,7 @@ mod import;
 mod init;
 mod interrupts;
 mod kills;
+mod languages;
 mod monitor;
 mod monitor_agrees;
 mod mounts;

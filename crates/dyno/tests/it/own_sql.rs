@@ -23,6 +23,7 @@ fn all_of_it(engine: Engine) {
     a_statement_that_writes_in_disguise_is_refused_by_the_server(&shop);
     scripts_write_only_where_the_line_says_that_they_may(&shop);
     a_broken_limit_is_told_by_the_exit_code_and_may_end_the_run(&shop);
+    each_script_has_figures_of_its_own_and_may_have_a_limit(&shop);
     what_the_data_must_come_to_is_asked_before_and_after_each_trial(&shop);
     a_spec_to_begin_with_is_written_after_a_look_at_the_database(&shop);
 }
@@ -206,6 +207,94 @@ fn a_broken_limit_is_told_by_the_exit_code_and_may_end_the_run(shop: &Shop) {
     assert!(ended.code == 6 && ended.stderr.contains("no trial is valid"), "{ended}");
     let refused = run(&["--out", "none", "--limit", "speed > 1"]);
     assert!(refused.code == 2 && refused.stderr.contains("one of throughput, mean"), "{refused}");
+}
+
+/// 400 transactions of a workload, on the shop: `workload` and `more` are lines of the spec.
+fn counted(shop: &Shop, results: &str, workload: &str, more: &str, options: &[&str]) -> Ended {
+    let spec = format!(
+        "title = \"counted\"\n[[system]]\nname = \"shop\"\nurl = \"{}\"\ndata = \"existing\"\n[workload]\nkind = \"sql\"\n{workload}\n\
+         [load]\nclients = 3\ntransactions = 400\nwarmup = \"0s\"\nattempts_max = 1\n[design]\nblocks = 1\n{more}",
+        shop.url
+    );
+    shop.bench.file("counted.toml", spec);
+    shop.bench.dyno(&[&["run", "counted.toml", "--out", results], options].concat())
+}
+
+fn each_script_has_figures_of_its_own_and_may_have_a_limit(shop: &Shop) {
+    // Of the transactions of one script none commits.
+    shop.bench.file("taken.sql", "SELECT 1;\nINSERT INTO things VALUES (1, 0);\n");
+    let name = if shop.target.database.is_empty() { "shop.db" } else { &shop.target.database };
+    let limit = |name: &str| format!("[[limit]]\ntransaction = \"{name}\"\nfailed = \"< 99 %\"\n");
+    let limits = format!("{}{}", limit("read"), limit("taken"));
+    let scripts = "scripts = [\"read.sql@3\", \"list.sql\", \"taken.sql\"]";
+    let ended = counted(shop, "named", scripts, &limits, &["--yes-write-to", name]);
+    // More fails than a valid trial has, and is still told by name.
+    assert!(ended.code == 6 && ended.stdout.contains("failed < 99 % (taken)"), "{ended}");
+    for record in shop.records("named") {
+        assert_eq!(record.ledger.check(), Vec::<String>::new());
+        let [read, list, taken] = record.ledger.transactions.as_slice() else {
+            panic!("{:?}", record.ledger)
+        };
+        assert_eq!([read, list, taken].map(|it| it.name.as_str()), ["read", "list", "taken"]);
+        assert!(
+            read.committed > list.committed && list.committed > 0 && taken.failed > 0,
+            "{:?}",
+            record.ledger
+        );
+        assert_eq!((read.failed, list.failed, taken.committed), (0, 0, 0));
+        let statement =
+            |name: &str| record.ledger.statements.iter().find(|it| it.name == name).expect("it is there");
+        assert_eq!(read.committed, statement("read").ok, "a transaction is one statement");
+        let counts = record.transactions.iter().map(|it| it.response.map_or(0, |response| response.count));
+        assert_eq!(counts.collect::<Vec<_>>(), [read.committed, list.committed, 0]);
+    }
+    for (limit, why) in [
+        ("p99 of reads < 1ms", "no transaction is called `reads`"),
+        ("p99 of reads < 1ms", "did you mean `read`?"),
+        ("lost of read = 0", "`limit.lost` is about a whole trial, not about a transaction"),
+    ] {
+        let refused = shop.run(&["read.sql"], &["--limit", limit, "--out", "none"]);
+        assert!(refused.code == 3 && refused.stderr.contains(why), "{limit}: {refused}");
+    }
+    let statement = "limit=[{ statement = 'list 1 SELECT', p99 = '< 1s' }]";
+    let refused = shop.run(&["list.sql"], &["--set", statement, "--out", "none"]);
+    assert!(refused.code == 3 && refused.stderr.contains("list 1 SELECT max(id) AS"), "{refused}");
+}
+
+#[test]
+fn a_script_s_own_think_time_takes_the_place_of_the_load_s() {
+    let Some(shop) = Shop::open(Engine::Sqlite) else { return };
+    // Nobody gets as far as the second transaction of a script that is thought about for a year.
+    let spec = r#"
+title = "thinking"
+system = [{ name = "shop", url = "sqlite:shop.db", data = "existing" }]
+workload = { kind = "sql", scripts = [{ file = "read.sql" }, { file = "list.sql", think = "1000h" }] }
+load = { clients = 8, duration = "500ms", warmup = "0s", grace = "1s" }
+design = { blocks = 1 }
+"#;
+    shop.bench.file("think.toml", spec);
+    let planned = shop.bench.dyno(&["plan", "think.toml"]);
+    assert!(planned.code == 0 && planned.stdout.contains("list (think 3600000 s)"), "{planned}");
+    let ended = shop.bench.dyno(&["run", "think.toml", "--out", "think"]);
+    let records = shop.records("think");
+    let [read, list] = records[0].ledger.transactions.as_slice() else { panic!("{ended}") };
+    assert!(read.committed > 0 && list.started == 0, "{read:?} {list:?}: {ended}");
+}
+
+#[test]
+fn the_isolation_level_of_scripts_is_that_of_their_sessions() {
+    let Some(shop) = Shop::open(Engine::Postgres) else { return };
+    shop.bench
+        .file("level.sql", "SELECT 1 / (current_setting('transaction_isolation') = 'serializable')::int;\n");
+    let failed = |results: &str| shop.records(results).iter().map(|record| record.ledger.failed).sum::<u64>();
+    let scripts = "scripts = [\"level.sql\"]";
+    let ended = counted(&shop, "set", &format!("{scripts}\nisolation = \"serializable\""), "", &[]);
+    assert!(ended.is_done() && failed("set") == 0, "{ended}");
+    let ended = counted(&shop, "usual", scripts, "", &[]);
+    assert!(failed("usual") > 0, "PostgreSQL's own is read committed: {ended}");
+    let Some(shop) = Shop::open(Engine::Sqlite) else { return };
+    let refused = shop.run(&["read.sql"], &["--out", "no", "--set", "workload.isolation='read-committed'"]);
+    assert!(refused.code == 4 && refused.stderr.contains("always serializable"), "{refused}");
 }
 
 /// On a server that dyno starts; `more` are further lines of the spec.

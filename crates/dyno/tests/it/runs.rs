@@ -235,3 +235,37 @@ fn the_first_ctrl_c_or_termination_ends_a_run_cleanly_with_a_report() {
         assert_eq!(json(&report)["completeness"]["is_interrupted"], true, "{report}");
     }
 }
+
+#[test]
+fn a_system_that_commits_nothing_is_no_result_and_every_reader_is_told() {
+    let spec = |systems: &str| {
+        format!(
+            "title = \"t\"\nsystem = [{systems}]\nworkload = {{ kind = \"rush\", variant = \"in-place\" }}\n\
+             load = {{ clients = 2, transactions = 40, attempts_max = 2 }}\ndesign = {{ blocks = 3 }}\n"
+        )
+    };
+    let stuck = "{ name = \"stuck\", url = \"null:commit.fail=deadlock:1,update.fail=deadlock:1\" }";
+    let bench = Bench::new();
+    bench.file("alone.toml", spec(stuck));
+    for (lang, words) in [
+        ("en", "no trial committed anything"),
+        ("ko", "커밋이 없었습니다"),
+        ("ja", "1 件もコミットされませんでした"),
+    ] {
+        let ended = bench.dyno(&["run", "alone.toml", "--out", lang, "--lang", lang]);
+        assert!(ended.code == 6 && ended.stderr.contains(words), "{ended}");
+    }
+    bench
+        .file("beside.toml", spec(&format!("{{ name = \"fine\", url = \"null:latency_us=200\" }}, {stuck}")));
+    let ended = bench.dyno(&["run", "beside.toml", "--out", "beside", "-q"]);
+    assert!(ended.is_done(), "{ended}");
+    let report = json(&bench.dyno(&["report", "beside", "--format", "json"]));
+    let comparisons = report["comparisons"].as_array().expect("a list");
+    let verdicts: Vec<&str> = comparisons.iter().filter_map(|it| it["verdict"].as_str()).collect();
+    assert!(!verdicts.is_empty() && verdicts.iter().all(|verdict| *verdict == "invalid"), "{report}");
+    let text = bench.dyno(&["report", "beside", "--format", "text"]).stdout;
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let sentence = "stuck did not work in 3 of 3 trials at 2 clients: too many transactions failed.";
+    assert!(text.contains(sentence), "{text}");
+    assert!(!text.contains("No acknowledged update was lost"), "nothing was acknowledged: {text}");
+}

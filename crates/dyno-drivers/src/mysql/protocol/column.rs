@@ -5,8 +5,6 @@ use super::cursor::Cursor;
 
 /// Numbers of the types, as in column definitions and parameters.
 pub mod kind {
-    /// DECIMAL before 5.0.
-    pub const DECIMAL: u8 = 0;
     /// TINYINT.
     pub const TINY: u8 = 1;
     /// SMALLINT.

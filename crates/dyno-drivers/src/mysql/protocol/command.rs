@@ -7,7 +7,6 @@ use crate::value::Value;
 
 const QUIT: u8 = 0x01;
 const QUERY: u8 = 0x03;
-const PING: u8 = 0x0E;
 const STATEMENT_PREPARE: u8 = 0x16;
 const STATEMENT_EXECUTE: u8 = 0x17;
 const STATEMENT_CLOSE: u8 = 0x19;
@@ -23,11 +22,6 @@ fn simple(out: &mut Vec<u8>, command: u8, argument: &[u8]) -> u8 {
 /// Says good-bye; not answered.
 pub fn quit(out: &mut Vec<u8>) -> u8 {
     simple(out, QUIT, &[])
-}
-
-/// Asks for a sign of life.
-pub fn ping(out: &mut Vec<u8>) -> u8 {
-    simple(out, PING, &[])
 }
 
 /// Executes text.

@@ -1,5 +1,7 @@
 //! Which columns a `SELECT` has, guessed from its select list. There are no tables to ask.
 
+use crate::null::statement::{skip_blanks, unquoted};
+
 /// Characters of a text field, as in sysbench's column `c`: ten groups of eleven digits.
 pub(super) const TEXT: &[u8] = b"68487932199-96439406143-93774651418-41631865787-96406072701-\
 20604855487-25459966574-28203206787-41238978918-19503783441";
@@ -19,7 +21,6 @@ pub(super) enum Column {
     One,
     /// An integer that is large enough for any limit a client may ask for.
     Limit,
-    /// [`LABEL`].
     Label,
     Null,
 }
@@ -65,7 +66,7 @@ impl Columns {
 
     /// Columns of a statement that begins with `SELECT` (or another word that returns rows: one text).
     pub(super) fn of(sql: &[u8]) -> Self {
-        let sql = super::super::statement::skip_blanks(sql);
+        let sql = skip_blanks(sql);
         let Some((head, list)) = sql.split_at_checked("SELECT ".len()) else {
             return Self::Single(Column::Text);
         };
@@ -98,15 +99,13 @@ impl<'a> Iterator for Items<'a> {
         if self.list.is_empty() {
             return None;
         }
-        let (mut depth, mut quote) = (0_u32, None);
-        for (at, &byte) in self.list.iter().enumerate() {
-            match (byte, quote) {
-                (_, Some(open)) => quote = (byte != open).then_some(open),
-                (b'\'' | b'"' | b'`', None) => quote = Some(byte),
-                (b'(', None) => depth += 1,
-                (b')', None) => depth = depth.saturating_sub(1),
-                (b',', None) if depth == 0 => return Some(self.cut(at, at + 1)),
-                (b'f' | b'F', None) if depth == 0 && is_from(self.list, at) => {
+        let mut depth = 0_u32;
+        for (at, byte) in unquoted(self.list, b"'\"`") {
+            match byte {
+                b'(' => depth += 1,
+                b')' => depth = depth.saturating_sub(1),
+                b',' if depth == 0 => return Some(self.cut(at, at + 1)),
+                b'f' | b'F' if depth == 0 && is_from(self.list, at) => {
                     return Some(self.cut(at, self.list.len()));
                 }
                 _ => {}

@@ -5,7 +5,7 @@ use super::column::{Column, Columns};
 use super::conversation::{Conversation, Fed, Shared, Turn};
 use crate::mysql::protocol::handshake::{capability, write_length_encoded};
 use crate::mysql::protocol::packet::{HEADER, PAYLOAD_MAX};
-use crate::null::statement::{StatementKind, first_word, skip_blanks};
+use crate::null::statement::{StatementKind, first_word, skip_blanks, unquoted};
 
 /// Some clients read features off the version.
 const VERSION: &[u8] = b"8.0.11-dyno-null-server";
@@ -43,7 +43,6 @@ const OFFERED: u32 = capability::CONNECT_WITH_DB
 const STATUS_AUTOCOMMIT: u16 = 0x2;
 const STATUS_IN_TRANSACTION: u16 = 0x1;
 
-/// One connection.
 pub(super) struct MysqlConversation {
     number: u32,
     phase: Phase,
@@ -555,14 +554,5 @@ fn quoted(sql: &[u8]) -> &[u8] {
 
 /// Question marks outside of quotes.
 fn count_parameters(sql: &[u8]) -> usize {
-    let (mut count, mut quote) = (0, None);
-    for &byte in sql {
-        match (byte, quote) {
-            (_, Some(open)) => quote = (byte != open).then_some(open),
-            (b'\'' | b'"' | b'`', None) => quote = Some(byte),
-            (b'?', None) => count += 1,
-            _ => {}
-        }
-    }
-    count.min(PARAMETERS_MAX)
+    unquoted(sql, b"'\"`").filter(|(_, byte)| *byte == b'?').count().min(PARAMETERS_MAX)
 }

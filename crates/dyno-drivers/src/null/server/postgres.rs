@@ -4,7 +4,7 @@
 use super::column::{Column, Columns};
 use super::conversation::{Conversation, Fed, Shared, Turn};
 use super::event_loop::MESSAGE_MAX;
-use crate::null::statement::{StatementKind, first_word, skip_blanks};
+use crate::null::statement::{StatementKind, first_word, skip_blanks, unquoted};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -34,7 +34,6 @@ mod type_number {
     pub(super) const CHAR: u32 = 1042;
 }
 
-/// One connection.
 pub(super) struct PostgresConversation {
     number: u32,
     phase: Phase,
@@ -451,34 +450,18 @@ fn contains(text: &[u8], part: &[u8]) -> bool {
 
 /// The first statement of a text and what follows its semicolon. Semicolons in quotes do not count.
 fn first_statement(sql: &[u8]) -> (&[u8], &[u8]) {
-    let mut quote = None;
-    for (at, &byte) in sql.iter().enumerate() {
-        match (byte, quote) {
-            (_, Some(open)) => quote = (byte != open).then_some(open),
-            (b'\'' | b'"', None) => quote = Some(byte),
-            (b';', None) => return (&sql[..at], &sql[at + 1..]),
-            _ => {}
-        }
-    }
-    (sql, &[])
+    let end = unquoted(sql, b"'\"").find(|(_, byte)| *byte == b';');
+    end.map_or((sql, &[]), |(at, _)| (&sql[..at], &sql[at + 1..]))
 }
 
 /// The highest `$n` outside of quotes.
 fn count_parameters(sql: &[u8]) -> u16 {
-    let (mut highest, mut quote) = (0, None);
-    for (at, &byte) in sql.iter().enumerate() {
-        match (byte, quote) {
-            (_, Some(open)) => quote = (byte != open).then_some(open),
-            (b'\'' | b'"', None) => quote = Some(byte),
-            (b'$', None) => {
-                let digits = sql[at + 1..].iter().take_while(|byte| byte.is_ascii_digit()).take(5);
-                let number = digits.fold(0_u32, |number, digit| number * 10 + u32::from(digit - b'0'));
-                highest = highest.max(u16::try_from(number).unwrap_or(0));
-            }
-            _ => {}
-        }
-    }
-    highest
+    let number = |(at, _)| {
+        let digits = sql[at + 1..].iter().take_while(|byte| byte.is_ascii_digit()).take(5);
+        let number = digits.fold(0_u32, |number, digit| number * 10 + u32::from(digit - b'0'));
+        u16::try_from(number).unwrap_or(0)
+    };
+    unquoted(sql, b"'\"").filter(|(_, byte)| *byte == b'$').map(number).max().unwrap_or(0)
 }
 
 /// The whole message and its body, when it is complete. The length counts itself.

@@ -91,14 +91,6 @@ pub fn describe_statement(name: &str, bytes: &mut Vec<u8>) {
     });
 }
 
-/// Drops a prepared statement.
-pub fn close_statement(name: &str, bytes: &mut Vec<u8>) {
-    message(b'C', bytes, |bytes| {
-        bytes.push(b'S');
-        text(name.as_bytes(), bytes);
-    });
-}
-
 /// Asks the server to send what it has, without ending the round trip.
 pub fn flush(bytes: &mut Vec<u8>) {
     message(b'H', bytes, |_| {});

@@ -15,7 +15,7 @@ use super::sbtest::{integer, storage_clause, storage_engine};
 use crate::measure::load::ClientId;
 use crate::random::Random;
 use crate::session::{Session, StatementText};
-use dyno_drivers::{Connection, Driver, Outcome, RowWriter, Table};
+use dyno_drivers::{Connection, Driver, Outcome, Table};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::{CRUD, WorkloadDescription, WorkloadOptions};
 use dyno_model::failure::{FailureKind, OperationFailure};
@@ -322,14 +322,6 @@ impl Workload for Crud {
         KINDS.to_vec()
     }
 
-    fn begin(&self) -> Option<&'static str> {
-        None
-    }
-
-    fn statements(&self) -> Vec<StatementText> {
-        Vec::new()
-    }
-
     fn examples(&self) -> Vec<StatementText> {
         let text = |kind, sql: &str| StatementText { sql: sql.to_owned(), kind };
         let mut create = String::new();
@@ -346,6 +338,10 @@ impl Workload for Crud {
             text(CHECK, "SELECT COUNT(*), SUM(value) FROM crud_1"),
             text(DROP, "DROP TABLE crud_1"),
         ]
+    }
+
+    fn begin(&self) -> Option<&'static str> {
+        None
     }
 
     fn data(&self) -> &dyn DataSet {
@@ -398,10 +394,6 @@ impl Workload for Crud {
         }
     }
 
-    async fn baseline(&self, _connection: &mut Connection) -> Result<(), OperationFailure> {
-        Ok(())
-    }
-
     async fn audit(
         &self,
         connection: &mut Connection,
@@ -440,10 +432,6 @@ impl DataSet for OwnTables {
         format!("crud clients={}", self.clients)
     }
 
-    fn is_reusable(&self) -> bool {
-        false
-    }
-
     fn tables(&self) -> Vec<TableDefinition> {
         let table = |name| TableDefinition {
             name,
@@ -454,6 +442,4 @@ impl DataSet for OwnTables {
         };
         self.names().map(table).collect()
     }
-
-    fn row(&self, _table: usize, _row: u64, _out: &mut dyn RowWriter) {}
 }

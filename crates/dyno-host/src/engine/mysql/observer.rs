@@ -128,7 +128,6 @@ const OF_SESSIONS: [&str; 8] =
 /// Commands of threads that work for no client.
 const BACKGROUND: [&str; 4] = ["Daemon", "Binlog Dump", "Binlog Dump GTID", "Slave_worker"];
 
-/// One connection.
 struct Status {
     session: ControlConnection,
     connection: String,

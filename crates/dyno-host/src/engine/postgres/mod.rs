@@ -7,9 +7,8 @@ use super::questions::{ConnectionLimit, Questions, Replication, ServerQuestions,
 use crate::control_connection::{Asked, ControlConnection};
 use crate::engine::numbers::{UPTIME, whole_numbers};
 use crate::monitor::processes::children;
-use crate::monitor::procfs::process_stat;
+use crate::process_stat::ProcessStat;
 use std::collections::BTreeMap;
-use std::fs;
 
 pub(super) const QUESTIONS: Questions = Questions {
     settings: settings::SETTINGS,
@@ -121,8 +120,7 @@ fn calls(session: &mut ControlConnection) -> Asked<BTreeMap<String, i64>> {
 /// The parent of the process that answers, if that is on this machine.
 fn process(session: &mut ControlConnection) -> Option<u32> {
     let backend: u32 = session.first("SELECT pg_backend_pid()").ok()??.parse().ok()?;
-    let stat = fs::read_to_string(format!("/proc/{backend}/stat")).ok()?;
-    let postmaster = process_stat(&stat)?.parent;
+    let postmaster = ProcessStat::of(backend)?.parent;
     children(postmaster).contains(&backend).then_some(postmaster)
 }
 

@@ -108,15 +108,6 @@ fn pressure_is_told_as_time() {
 }
 
 #[test]
-fn a_program_with_brackets_and_blanks_in_its_name_does_not_shift_the_fields() {
-    let text = "4242 (a) S 1 (b) S 17 4242 4242 0 -1 4194560 9 8 7 6 150 50 30 20 20 0 12 0 987654 1 2";
-    let seen = process_stat(text).unwrap();
-    assert_eq!((seen.parent, seen.threads, seen.started), (17, 12.0, 987_654.0));
-    assert_eq!((seen.ticks, seen.children_ticks), ([150.0, 50.0], [30.0, 20.0]));
-    assert_eq!(process_stat("4242 (gone) Z"), None);
-}
-
-#[test]
 fn keys_that_begin_like_others_are_told_apart() {
     let text =
         "VmRSS:\t  10 kB\nRssAnon:\t 7 kB\nvoluntary_ctxt_switches:\t33\nnonvoluntary_ctxt_switches:\t4\n";

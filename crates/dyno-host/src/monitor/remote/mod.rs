@@ -10,7 +10,7 @@ use super::Values;
 use super::host::{Machine, is_memory};
 use super::pace::Pace;
 use super::processes::{Processes, Seen};
-use super::procfs;
+use crate::process_stat::ProcessStat;
 use answer::{Answer, Lines};
 use dyno_drivers::patience::{LOOK, is_end_requested};
 use dyno_model::monitor::names;
@@ -180,7 +180,7 @@ impl Remote {
         }
         let text = |process: u32, file: &str| answer.text(&format!("/proc/{process}/{file}")).to_owned();
         let seen = processes.iter().filter_map(|process| {
-            let stat = procfs::process_stat(&text(*process, "stat"))?;
+            let stat = ProcessStat::parse(&text(*process, "stat"))?;
             Some(Seen::of_texts(*process, stat, text(*process, "status"), text(*process, "io")))
         });
         let seen: Vec<Seen> = seen.collect();

@@ -5,7 +5,6 @@ use crate::server::seat::Seat;
 use crate::server::{RunningServer, StartOptions, process};
 use dyno_model::plan::ManagedServer;
 
-/// Starts it.
 pub(super) fn start(
     server: &ManagedServer,
     options: &StartOptions,

@@ -71,9 +71,9 @@ pub static LOAD: Section = Section {
             "none",
             "closed loop: how long each client waits on average before each transaction, as a user does who reads an answer; drawn anew each time, exponential",
         ),
-        key(
+        ranged(
             "rate",
-            "number per `s`, `min` or `h`, as `\"500/s\"`",
+            Takes::Rate,
             "none: a closed loop",
             "open loop: so many transactions of all clients together arrive, whether or not the system keeps up",
         ),
@@ -129,12 +129,7 @@ pub static FIND: Section = Section {
             "required",
             "what has to stay below a limit: `\"p99 < 20ms\"`, `\"failed < 0.1 %\"`; and the system has to keep up",
         ),
-        key(
-            "from",
-            "rate, as `\"500/s\"`, or number of clients",
-            "`\"100/s\"`, 1 client",
-            "the load that is tried first",
-        ),
+        ranged("from", Takes::RateOrClients, "`\"100/s\"`, 1 client", "the load that is tried first"),
     ],
 };
 
@@ -152,9 +147,9 @@ pub static STAGE: Section = Section {
             "required, but for a file",
             "how long it lasts; a file is stretched or squeezed to it",
         ),
-        key(
+        ranged(
             "rate",
-            "rate, as `\"500/s\"`, or two in a list",
+            Takes::StageRate,
             "one of three",
             "open loop: transactions that arrive; of two, the rate goes in a straight line from one to the other",
         ),

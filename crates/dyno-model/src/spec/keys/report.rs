@@ -34,6 +34,19 @@ pub static LIMIT: Section = Section {
             "the whole trial",
             "the stage of `load.stages` that it is about, for all but `failed` and `lost`",
         ),
+        key(
+            "transaction",
+            "name of a transaction",
+            "all transactions",
+            "the script, or the request, that it is about, for all but `lost`",
+        ),
+        key(
+            "statement",
+            "name of a kind of statements",
+            "all transactions",
+            "the statements that it is about, by the name that the report has for them, for all but `throughput` and `lost`; `failed` is then the share of \
+             statements that the server refused",
+        ),
         key("abort", "true or false", "`false`", "end the run after the block in which it is found broken"),
     ],
 };
@@ -98,7 +111,7 @@ pub static PUBLISHED: Section = Section {
             "this or `clients`",
             "numbers of rows, beside a table that grows; values are rows per second",
         ),
-        key("values", "list of numbers, 0 and up", "required", "one value per number of clients or rows"),
+        ranged("values", Takes::NumbersFrom(0), "required", "one value per number of clients or rows"),
         key("approximate", "true or false", "`false`", "values were read off a chart or are a trend"),
         key("system", "name of a system", "all systems", "the system beside whose figures they are drawn"),
     ],

@@ -57,6 +57,14 @@ pub enum Takes {
         /// 0 is refused.
         is_positive: bool,
     },
+    /// Transactions that arrive per unit of time.
+    Rate,
+    /// Those of a stage: none, a rate, or two of them in a list.
+    StageRate,
+    /// A rate, or a number of clients.
+    RateOrClients,
+    /// A list of numbers, none below this one.
+    NumbersFrom(i32),
 }
 
 impl fmt::Display for Takes {
@@ -68,6 +76,10 @@ impl fmt::Display for Takes {
             Self::Integers(range) => write!(f, "list of {}", span(range)),
             Self::Duration { is_positive: true } => f.write_str("duration above 0"),
             Self::Duration { is_positive: false } => f.write_str("duration"),
+            Self::Rate => write!(f, "number per `s`, `min` or `h`, as `\"500/s\"`, {RATES_IN_WORDS}"),
+            Self::StageRate => write!(f, "{}, or 0; or two in a list", Self::Rate),
+            Self::RateOrClients => write!(f, "{}; or number of clients", Self::Rate),
+            Self::NumbersFrom(least) => write!(f, "list of numbers, {least} and up"),
         }
     }
 }
@@ -79,6 +91,12 @@ fn span(range: &RangeInclusive<i64>) -> String {
         (start, end) => format!("{start} to {end}"),
     }
 }
+
+/// Slowest and fastest arrivals, per second. A generator cannot do ten million; a slip of the finger is caught.
+pub(in crate::spec) const RATES: RangeInclusive<f64> = 1.0 / 3600.0..=1e7;
+
+/// The same for people.
+pub(in crate::spec) const RATES_IN_WORDS: &str = "between one an hour and ten million a second";
 
 /// Most clients of one treatment. More than ports and memory of one machine bear; a slip of the finger is caught.
 pub(super) const CLIENTS_MAX: i64 = 100_000;

@@ -1,7 +1,10 @@
 //! Scripts of SQL: files, weights, texts in the spec.
 
-use super::super::{Input, parse};
+use super::super::{Input, WorkloadNames, parse};
 use crate::catalog::{OptionDescription, OptionKind, OptionValue, SqlScript, WorkloadDescription};
+use crate::limit::{Limit, LimitPart};
+use crate::plan::{SystemPlan, Treatment};
+use crate::units::Nanos;
 use std::path::Path;
 
 /// A catalogue with a workload that takes scripts.
@@ -36,8 +39,12 @@ fn read(workload: &str) -> Result<Vec<SqlScript>, String> {
 
 #[test]
 fn scripts_are_files_with_weights_or_tables() {
-    let script =
-        |name: &str, weight, text: &str| SqlScript { name: name.to_owned(), weight, text: text.to_owned() };
+    let script = |name: &str, weight, text: &str| SqlScript {
+        name: name.to_owned(),
+        weight,
+        think: None,
+        text: text.to_owned(),
+    };
     assert_eq!(read("scripts = [\"read.sql@8\"]"), Ok(vec![script("read", 8, "SELECT 1;")]));
     let tables = "[[workload.scripts]]\nfile = \"read.sql\"\n[[workload.scripts]]\nname = \"two\"\nweight = 3\nsql = \"SELECT 2\"\n";
     assert_eq!(read(tables), Ok(vec![script("read", 1, "SELECT 1;"), script("two", 3, "SELECT 2")]));
@@ -64,4 +71,76 @@ fn mistakes_in_scripts_name_their_place_and_what_to_write() {
         assert!(said.contains(expected), "{workload}: {said}");
         assert!(said.contains("here/own.toml:"), "the place is named: {said}");
     }
+}
+
+/// Scripts are transactions, of which `pay` is only there with one client; statements have the names of scripts with a number behind them.
+fn names(treatment: &Treatment, _: &SystemPlan) -> Option<WorkloadNames> {
+    let scripts = treatment.workload.options.scripts("scripts").iter().map(|script| script.name.clone());
+    let transactions: Vec<String> = scripts.filter(|name| name != "pay" || treatment.clients == 1).collect();
+    let statements = transactions.iter().map(|name| format!("{name} 1")).collect();
+    Some(WorkloadNames { transactions, statements })
+}
+
+/// The limits of a spec with the scripts `read` and `pay`.
+fn limits(limit: &str, names: Option<super::super::NamesOf>) -> Result<Vec<Limit>, String> {
+    let text = format!(
+        "title = \"own\"\n[[system]]\nname = \"A\"\nurl = \"sqlite:a.db\"\n[load]\nclients = [1, 2]\nduration = \"1s\"\n\
+         [workload]\nkind = \"sql\"\nscripts = [\"read.sql\", {{ name = \"pay\", sql = \"SELECT 2\" }}]\n[[limit]]\n{limit}\n"
+    );
+    let input =
+        Input { file_name: "here/own.toml", text: &text, script: Some(script), names, ..Input::default() };
+    parse(input, &catalog()).map(|(_, plan)| plan.limits).map_err(|errors| errors.to_string())
+}
+
+#[test]
+fn a_limit_may_be_of_a_transaction_or_of_a_statement_where_it_is_there() {
+    let of = |limit: &str| limits(limit, Some(names)).unwrap_or_else(|errors| panic!("{errors}"));
+    let found = of("transaction = \"pay\"\np99 = \"< 20ms\"\nfailed = \"< 1 %\"\nthroughput = \"> 1/s\"");
+    assert_eq!(found.len(), 3);
+    for limit in &found {
+        assert_eq!(limit.part, Some(LimitPart::Transaction("pay".to_owned())));
+        assert_eq!(limit.treatments, [0], "the other treatment has no such transaction");
+    }
+    let found = of("statement = \"read 1\"\np99 = \"< 20ms\"");
+    assert_eq!(
+        (found[0].treatments.len(), found[0].part.as_ref().map(LimitPart::key)),
+        (2, Some("statement"))
+    );
+    for (limit, expected) in [
+        ("transaction = \"pays\"\np99 = \"< 20ms\"", "no transaction is called `pays`"),
+        ("transaction = \"order\"\np99 = \"< 20ms\"", "no transaction is called `order`"),
+        ("statement = \"read 2\"\np99 = \"< 20ms\"", "no statement is called `read 2`"),
+        ("transaction = \"pay\"\nlost = 0", "`limit.lost` is about a whole trial, not about a transaction"),
+        (
+            "statement = \"read 1\"\nthroughput = \"> 1/s\"",
+            "`limit.throughput` is about a whole trial, not about a statement",
+        ),
+        (
+            "statement = \"read 1\"\ntransaction = \"pay\"\np99 = \"< 20ms\"",
+            "a limit has both `transaction` and `statement`",
+        ),
+    ] {
+        let found = limits(limit, Some(names));
+        assert!(found.as_ref().is_err_and(|found| found.contains(expected)), "{limit}: {found:?}");
+    }
+    // A workload with a mistake in it has names that nobody knows; what is wrong with it is told by preflight.
+    assert!(limits("transaction = \"pays\"\np99 = \"< 20ms\"", None).is_ok());
+}
+
+#[test]
+fn a_script_may_have_a_think_time_of_its_own_where_nothing_arrives_by_itself() {
+    let script = "[[workload.scripts]]\nfile = \"read.sql\"\nthink = \"5s\"\n";
+    let found = read(script).unwrap_or_else(|errors| panic!("{errors}"));
+    assert_eq!(
+        (found[0].think, found[0].to_string()),
+        (Some(Nanos(5_000_000_000)), "read (think 5.00 s)".to_owned())
+    );
+    let at_a_rate =
+        read(&format!("{script}[load]\nrate = \"5/s\"\n").replace("[load]", "[profile.open.load]"));
+    assert!(
+        at_a_rate.as_ref().is_err_and(
+            |errors| errors.contains("`workload.scripts.think` and a rate in `load.rate` cannot both")
+        ),
+        "{at_a_rate:?}"
+    );
 }

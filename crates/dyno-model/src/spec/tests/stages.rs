@@ -2,6 +2,7 @@
 
 use super::super::{Input, parse};
 use super::{GOOD, catalog};
+use crate::limit::LimitPart;
 use crate::plan::{LoadBy, LoadPlan, Spacing, Stages, StopRule};
 use crate::units::Nanos;
 use std::path::Path;
@@ -227,7 +228,8 @@ fn a_limit_may_be_of_a_stage() {
     };
     let found = limits("stage = \"spike\"\np99 = \"< 20ms\"\nthroughput = \"> 40/s\"").unwrap();
     assert!(
-        found.len() == 2 && found.iter().all(|limit| limit.stage.as_deref() == Some("spike")),
+        found.len() == 2
+            && found.iter().all(|limit| limit.part == Some(LimitPart::Stage("spike".to_owned()))),
         "{found:?}"
     );
     for (limit, expected) in [

@@ -1,9 +1,9 @@
-//! Repeatable scatter for tests.
+//! Repeatable noise for tests.
 
 /// xorshift64*.
-pub(super) struct Scatter(u64);
+pub(super) struct Noise(u64);
 
-impl Scatter {
+impl Noise {
     pub(super) fn of(seed: u64) -> Self {
         Self(seed)
     }

@@ -1,0 +1,180 @@
+//! One effect over all treatments that both sides have, for each metric and each kind of statement.
+
+use super::model::OverAll;
+use super::pool::PooledTreatment;
+use super::verdicts::{Measured, Sides, cell_of, is_violated};
+use crate::comparisons::{MIN_REPEATS, judged_effect, open_verdict};
+use crate::estimate::count;
+use crate::model::{Effect, Interaction, NotWorking};
+use crate::questions::{Model, Setting, varied, ways};
+use crate::stats::compare::RatioTest;
+use crate::stats::gate::{self, QuestionVerdicts, judge_behind};
+use crate::stats::sides::{self, Cell, over_all, with_runs};
+use crate::stats::verdict::{Judgement, Rules};
+use dyno_model::plan::Metric;
+use dyno_model::record::TrialRecord;
+
+/// A question with what is known of it.
+pub(super) struct Asked<'a> {
+    pub(super) metric: Metric,
+    statement: Option<String>,
+    /// How many treatments both sides have.
+    pub(super) treatments: usize,
+    /// Those that are tested each, with their tests.
+    pub(super) tests: Vec<(usize, RatioTest)>,
+    /// What those differ in that the answer rests on.
+    settings: Vec<Setting<'a>>,
+    found: sides::OverAll,
+    interactions: Vec<Interaction>,
+    not_working: [Option<NotWorking>; 2],
+    is_usable: bool,
+}
+
+impl<'a> Asked<'a> {
+    pub(super) fn new(
+        metric: Metric,
+        statement: Option<String>,
+        pairs: &[Sides<'a>],
+        members: Vec<(usize, &Measured)>,
+    ) -> Self {
+        let two = |cell: &Cell| cell.base.len().min(cell.new.len()) >= 2;
+        let used = || members.iter().filter(|(_, it)| it.is_usable && two(&it.cell));
+        let cells: Vec<Cell> = used().map(|(_, it)| it.cell.clone()).collect();
+        let mut found = over_all(&cells, MIN_REPEATS);
+        // With figures that are only bounds in some treatments, the mean over the others would flatter.
+        if members.iter().any(|(_, it)| it.pair.bound.is_some()) {
+            found.effect = None;
+        }
+        let setting = |(pair, _): &(usize, &Measured)| {
+            let PooledTreatment { treatment, system, .. } = *pairs[*pair].0;
+            Setting { clients: treatment.clients, system, levels: &treatment.levels }
+        };
+        let settings: Vec<Setting<'a>> =
+            used().filter(|_| found.effect.is_some() || members.len() == 1).map(setting).collect();
+        let model = found
+            .fit
+            .clone()
+            .filter(|_| found.effect.is_some())
+            .map(|fit| Model { fit, sides: (0..cells.len()).map(|cell| [2 * cell + 1, 2 * cell]).collect() });
+        let interactions = ways(&settings);
+        let interactions =
+            interactions.iter().filter_map(|way| model.as_ref()?.interaction(way, found.share)).collect();
+        let alone = found.effect.filter(|_| members.len() == 1);
+        let tests = members.iter().filter_map(|(pair, it)| {
+            let test = it.test?;
+            Some((*pair, alone.unwrap_or_else(|| with_runs(&test, &it.cell, found.runs))))
+        });
+        let not_working = |side: fn(&Sides<'a>) -> &'a PooledTreatment<'a>| {
+            let all = members.iter().filter_map(|(pair, _)| side(&pairs[*pair]).standing.not_working());
+            all.reduce(|a, b| NotWorking { trials: a.trials + b.trials, of: a.of + b.of, ..a })
+        };
+        Self {
+            metric,
+            statement,
+            treatments: members.len(),
+            tests: tests.collect(),
+            settings,
+            interactions,
+            not_working: [not_working(|it| it.1), not_working(|it| it.0)],
+            is_usable: members.iter().any(|(_, it)| it.is_usable),
+            found,
+        }
+    }
+
+    /// The test of the question: with one treatment that of the treatment.
+    fn test(&self) -> Option<RatioTest> {
+        match (self.treatments, self.tests.as_slice()) {
+            (1, tests) => tests.first().map(|(_, test)| *test),
+            _ => self.found.effect,
+        }
+    }
+
+    /// True where a side has several runs of the same treatments, so that what they differ in is known.
+    pub(super) fn has_runs(&self) -> bool {
+        self.found.runs.is_some()
+    }
+
+    pub(super) fn known(&self) -> gate::QuestionTests {
+        gate::QuestionTests {
+            effect: self.test(),
+            cells: self.tests.iter().map(|(_, test)| *test).collect(),
+            interactions: self.interactions.iter().map(|it| it.p.unwrap_or(1.0)).collect(),
+        }
+    }
+
+    /// The question with what was judged of it; without `gate` interactions are not told.
+    pub(super) fn over_all(
+        &self,
+        judgement: Option<Judgement>,
+        gate: Option<&QuestionVerdicts>,
+        rules: Rules,
+    ) -> OverAll {
+        let test = self.test();
+        let [subject_not_working, baseline_not_working] = self.not_working;
+        let effect = Effect {
+            ratio: test.map(|it| it.ratio),
+            subject_not_working,
+            baseline_not_working,
+            ..Effect::default()
+        };
+        let open = Some(open_verdict(self.is_usable));
+        let effect = judged_effect(effect, self.metric, open, test.zip(judgement));
+        let mut clients: Vec<u32> = self.settings.iter().map(|it| it.clients).collect();
+        clients.sort_unstable();
+        clients.dedup();
+        let interaction = |(it, p): (&Interaction, &f64)| Interaction {
+            p_corrected: it.p.map(|_| *p),
+            depends: gate.is_some_and(|gate| gate.is_open) && *p < rules.alpha,
+            ..it.clone()
+        };
+        let told = gate.map_or(&[][..], |gate| &gate.interactions);
+        OverAll {
+            metric: self.metric,
+            statement: self.statement.clone(),
+            treatments: count(self.settings.len()),
+            clients,
+            varied: varied(&self.settings),
+            degrees: test.filter(|_| effect.ratio.is_some()).map(|it| it.degrees()),
+            between_runs: self.found.runs.map(|runs| runs.variance.max(0.0).sqrt()),
+            effect,
+            interactions: self.interactions.iter().zip(told).map(interaction).collect(),
+        }
+    }
+}
+
+/// Kinds of statements, by their mean time over all treatments that send them. They say more of what was found over transactions, so that they are judged behind
+/// that ([`judge_behind`]).
+pub(super) fn statements(pairs: &[Sides<'_>], judged: &[QuestionVerdicts], rules: Rules) -> Vec<OverAll> {
+    let mut names: Vec<&str> = Vec::new();
+    let records = pairs.iter().flat_map(|(base, new)| [base, new]).flat_map(|side| &side.standing.usable);
+    for name in records.flat_map(|record| &record.statements).map(|it| it.name.as_str()) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let asked = names.into_iter().filter_map(|name| {
+        let measured: Vec<(usize, Measured)> =
+            pairs.iter().enumerate().filter_map(|(at, sides)| Some((at, statement(*sides, name)?))).collect();
+        let members: Vec<(usize, &Measured)> = measured.iter().map(|(at, it)| (*at, it)).collect();
+        let asked = Asked::new(Metric::MeanMs, Some(name.to_owned()), pairs, members);
+        asked.test().is_some().then_some(asked)
+    });
+    let asked: Vec<Asked<'_>> = asked.collect();
+    let tests: Vec<RatioTest> = asked.iter().filter_map(Asked::test).collect();
+    let judgements = judge_behind(&tests, judged, rules);
+    asked.iter().zip(judgements).map(|(it, judgement)| it.over_all(Some(judgement), None, rules)).collect()
+}
+
+/// A kind of statement of a treatment; `None` where a trial that is compared has not sent it, so that the others would not be the same.
+fn statement<'a>((base, new): Sides<'a>, name: &str) -> Option<Measured> {
+    let mean = |record: &&TrialRecord| {
+        let of = record.statements.iter().find(|it| it.name == name)?;
+        (of.latency.count > 0 && of.latency.mean > 0.0).then_some(of.latency.mean)
+    };
+    let cell = cell_of(base, new, |side| side.standing.usable.iter().map(mean).collect());
+    let few = cell.base.len().min(cell.new.len());
+    let test = cell.welch().filter(|_| few >= MIN_REPEATS);
+    let is_usable = few > 0 && !is_violated(base, new);
+    let pair = super::verdicts::invalid(Metric::MeanMs);
+    is_usable.then_some(Measured { pair, test, cell, is_usable })
+}

@@ -1,0 +1,31 @@
+//! Parts of a treatment's transactions that have a name.
+
+use super::estimate::Estimate;
+use serde::{Deserialize, Serialize};
+
+/// The transactions of one name in one treatment, over its valid trials.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NamedRow {
+    /// Index into [`super::ReportModel::treatments`].
+    pub treatment: usize,
+    /// Their name.
+    pub name: String,
+    /// Committed transactions per second; absent without a valid trial.
+    pub throughput: Option<Estimate>,
+    /// Mean response time in ms; this and the following are absent where there were too few.
+    pub mean: Option<Estimate>,
+    /// Median in ms.
+    pub p50: Option<Estimate>,
+    /// 95th percentile in ms.
+    pub p95: Option<Estimate>,
+    /// 99th percentile in ms.
+    pub p99: Option<Estimate>,
+    /// Committed, in all valid trials.
+    pub committed: u64,
+    /// Given up.
+    pub failed: u64,
+    /// Cut off.
+    pub unfinished: u64,
+    /// Attempts after the first.
+    pub retries: u64,
+}

@@ -1,0 +1,78 @@
+//! Who talks to whom.
+
+use serde::{Deserialize, Serialize};
+
+/// The generator, the ways of its clients, and the nodes of one or several systems that look alike.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Topology {
+    /// Systems with their versions; measured one after the other where there are several.
+    pub systems: Vec<String>,
+    /// Most clients at once.
+    pub clients: u32,
+    /// Ways of the clients, one or more.
+    pub ways: Vec<TopologyWay>,
+    /// Nodes: those that clients talk to first.
+    pub nodes: Vec<TopologyNode>,
+    /// Address of a system that was there already; empty for what dyno started on the generator's machine.
+    pub address: String,
+}
+
+/// A way of clients to a system.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TopologyWay {
+    /// Name of the endpoint; empty without one.
+    pub name: String,
+    /// What it leads along.
+    pub via: WayVia,
+    /// The proxy or application server with its version, or the address; empty without.
+    pub what: String,
+}
+
+/// What a way leads along.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WayVia {
+    /// Nothing, and no endpoint was chosen.
+    Direct,
+    /// TCP.
+    Tcp,
+    /// A unix socket.
+    Socket,
+    /// Another address.
+    Address,
+    /// A proxy.
+    Proxy,
+    /// An application server.
+    Application,
+}
+
+/// A node of a system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TopologyNode {
+    /// What it does.
+    pub role: NodeRole,
+    /// Its number among those of its role; absent where there is one by its nature.
+    pub number: Option<u32>,
+}
+
+/// What a node does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NodeRole {
+    /// The only server.
+    Server,
+    /// A database inside the generator's process.
+    Embedded,
+    /// A node of a Galera cluster: each has all data, and takes reads and writes.
+    Member,
+    /// An SQL node of NDB.
+    Sql,
+    /// A data node of NDB.
+    Data,
+    /// The management node of NDB.
+    Management,
+    /// The server that takes writes.
+    Primary,
+    /// A server that repeats what the primary writes.
+    Replica,
+}

@@ -1,0 +1,243 @@
+//! Two sides of runs that share no block, over all treatments that both have: one effect, and a test of each treatment.
+//!
+//! The effect comes from the mixed model of [`super::mixed`], whose cells are the treatments of each side, and whose strata are runs, blocks of a run, starts of a server
+//! in a block, and data sets of a start, as far as they can be told apart. What runs of a side differ in is the error of the change where a side has several runs. Where each side is one
+//! run, it cannot be told from the change and is in the effect; blocks are then the error ([`OverAll::runs`]).
+//!
+//! A treatment alone is tested by Welch's test over its trials. Its error takes trials for independent, so what trials of a run have in common is added to it, as the
+//! model finds it over all treatments, with its degrees of freedom.
+
+use super::compare::{RatioTest, welch};
+use super::mixed::{self, Components, Fit};
+use super::strata::{self, Placed};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Where a value was measured. Runs are numbered within their side, everything else within what is around it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The run.
+    pub run: usize,
+    /// The block of the run.
+    pub block: u32,
+    /// The start of a server in the block.
+    pub start: usize,
+    /// The data set of the start.
+    pub data_set: usize,
+}
+
+/// A treatment that both sides have: its values, which are positive, with their places.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Cell {
+    /// Of base.
+    pub base: Vec<(Place, f64)>,
+    /// Of new.
+    pub new: Vec<(Place, f64)>,
+}
+
+impl Cell {
+    /// New against base by Welch's test; `None` with fewer than two values on a side.
+    #[must_use]
+    pub fn welch(&self) -> Option<RatioTest> {
+        let values = |side: &[(Place, f64)]| side.iter().map(|(_, value)| *value).collect::<Vec<_>>();
+        welch(&values(&self.new), &values(&self.base))
+    }
+
+    fn sides(&self) -> [&[(Place, f64)]; 2] {
+        [&self.base, &self.new]
+    }
+}
+
+/// What runs of a side differ in.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Runs {
+    /// Variance between them, of logarithms; negative where they differ less than their blocks say they should.
+    pub variance: f64,
+    /// Its degrees of freedom: runs, less one for each side.
+    pub degrees: f64,
+}
+
+/// What treatments say together.
+#[derive(Debug, Clone, Default)]
+pub struct OverAll {
+    /// New against base over all of them; absent with one treatment of one run on each side, fewer than the least number of blocks on a side, or without scatter.
+    pub effect: Option<RatioTest>,
+    /// Between runs of a side; absent where each side is one run, so that this is in the effect and not in its error.
+    pub runs: Option<Runs>,
+    /// The model. The mean of treatment `i` is number `2 i` in base and `2 i + 1` in new.
+    pub fit: Option<Fit>,
+    /// Share of the model's degrees of freedom that are believed.
+    pub share: f64,
+}
+
+/// Fits treatments that each have two values or more on both sides.
+#[must_use]
+pub fn over_all(cells: &[Cell], least: usize) -> OverAll {
+    let (rows, kept) = strata::rows(&placed(cells));
+    let [of_base, of_new] = [0, 1].map(|side| groups(cells, side, |place| (place.run, place.block)));
+    if kept.is_empty() {
+        let enough = cells.len() > 1 && of_base.min(of_new) >= least;
+        return OverAll { effect: apart(cells).filter(|_| enough), ..OverAll::default() };
+    }
+    let Some(fit) = mixed::fit(&rows, Components::Free) else { return OverAll::default() };
+    let runs = [0, 1].map(|side| groups(cells, side, |place| place.run)).iter().sum::<usize>();
+    // Runs are the outermost stratum.
+    let runs = (kept.first() == Some(&0))
+        .then(|| Runs { variance: fit.variances()[0], degrees: runs.saturating_sub(2) as f64 });
+    let share = 1.0 / cells.len() as f64;
+    let weights: Vec<f64> = (0..2 * cells.len()).map(|at| if at % 2 == 1 { share } else { -share }).collect();
+    let own: Vec<(f64, f64)> =
+        cells.iter().filter_map(Cell::welch).map(|test| test.error_variance()).collect();
+    // One treatment of several runs is answered by its runs, too.
+    let enough = (cells.len() > 1 || runs.is_some()) && of_base.min(of_new) >= least;
+    let whole = fit.contrast(&weights).filter(|_| enough);
+    // The means of the blocks of both sides, with a mean for each side, remain however unlike treatments are.
+    let whole =
+        whole.map(|it| (it, it.degrees.min(mixed::own_degrees(&own, (of_base + of_new).saturating_sub(1)))));
+    OverAll {
+        effect: whole.map(|(it, degrees)| RatioTest::of(it.estimate, it.error, degrees, of_base.min(of_new))),
+        runs,
+        share: whole.map_or(1.0, |(it, degrees)| degrees / it.degrees),
+        fit: Some(fit),
+    }
+}
+
+/// The effect over treatments that have nothing in common, each measured in runs of its own: the mean of their differences.
+fn apart(cells: &[Cell]) -> Option<RatioTest> {
+    let tests: Vec<RatioTest> = cells.iter().map(Cell::welch).collect::<Option<_>>()?;
+    let number = tests.len() as f64;
+    let difference = tests.iter().map(|test| test.ratio.ln()).sum::<f64>() / number;
+    let own: Vec<(f64, f64)> = tests.iter().map(RatioTest::error_variance).collect();
+    let error = own.iter().map(|(variance, _)| variance).sum::<f64>().sqrt() / number;
+    let repeats = tests.iter().map(|test| test.repeats).min()?;
+    Some(RatioTest::of(difference, error, mixed::own_degrees(&own, 1).max(1.0), repeats))
+}
+
+type Group = (usize, usize, Option<u32>, Option<usize>, Option<usize>);
+
+fn placed(cells: &[Cell]) -> Vec<Placed<Group>> {
+    let values = cells.iter().enumerate().flat_map(|(cell, it)| {
+        let sides = it.sides().into_iter().enumerate();
+        sides.flat_map(move |(side, values)| values.iter().map(move |value| (cell, side, value)))
+    });
+    let placed =
+        |(cell, side, (Place { run, block, start, data_set }, value)): (usize, usize, &(Place, f64))| {
+            Placed {
+                value: value.ln(),
+                cell: 2 * cell + side,
+                groups: vec![
+                    (side, *run, None, None, None),
+                    (side, *run, Some(*block), None, None),
+                    (side, *run, Some(*block), Some(*start), None),
+                    (side, *run, Some(*block), Some(*start), Some(*data_set)),
+                ],
+            }
+        };
+    values.map(placed).collect()
+}
+
+/// How many different groups the values of a side are in.
+fn groups<G: Ord>(cells: &[Cell], side: usize, group: impl Fn(&Place) -> G) -> usize {
+    let places = cells.iter().flat_map(|cell| cell.sides()[side]);
+    places.map(|(place, _)| group(place)).collect::<BTreeSet<_>>().len()
+}
+
+/// A treatment's test with what its runs have in common added to its error.
+#[must_use]
+pub fn with_runs(test: &RatioTest, cell: &Cell, runs: Option<Runs>) -> RatioTest {
+    let Some(runs) = runs.filter(|runs| runs.degrees > 0.0) else { return *test };
+    let added: f64 = cell.sides().into_iter().map(|side| runs.variance * uncounted(side)).sum();
+    test.with_added(added, runs.degrees)
+}
+
+/// How much of a variance between runs the variance of a mean has beyond what the scatter of its values, taken for independent, says already: nothing where each value
+/// is a run of its own. With `q` the sum of the squared shares of runs, a mean has `q`, and the scatter of `n` values counts `(1 - q) / (n - 1)`.
+fn uncounted(side: &[(Place, f64)]) -> f64 {
+    let mut sizes: BTreeMap<usize, f64> = BTreeMap::new();
+    side.iter().for_each(|(place, _)| *sizes.entry(place.run).or_default() += 1.0);
+    let n = side.len() as f64;
+    let q = sizes.values().map(|size| (size / n).powi(2)).sum::<f64>();
+    if n > 1.0 { (q - (1.0 - q) / (n - 1.0)).max(0.0) } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::noise::Noise;
+    use super::*;
+
+    /// Treatments of two sides of so many runs of so many blocks; base is `effect` lower. Runs scatter by `between`, trials by 4 %.
+    fn cells(noise: &mut Noise, treatments: usize, shape: [(usize, u32); 2], between: f64) -> Vec<Cell> {
+        let mut cells = vec![Cell::default(); treatments];
+        for (side, (runs, blocks)) in shape.into_iter().enumerate() {
+            for run in 0..runs {
+                let of_run = between * noise.normal();
+                for block in 1..=blocks {
+                    for cell in &mut cells {
+                        let value = (of_run + 0.04 * noise.normal()).exp();
+                        let values = if side == 0 { &mut cell.base } else { &mut cell.new };
+                        values.push((Place { run, block, start: 0, data_set: 0 }, value));
+                    }
+                }
+            }
+        }
+        cells
+    }
+
+    #[test]
+    fn one_run_a_side_rests_on_its_blocks_and_several_on_the_runs() {
+        let mut noise = Noise::of(3);
+        let one = over_all(&cells(&mut noise, 6, [(1, 5), (1, 5)], 0.0), 3);
+        // Ten blocks, a mean for each side.
+        assert!(one.runs.is_none() && (one.effect.expect("a test").degrees() - 8.0).abs() < 1e-6, "{one:?}");
+        let several = over_all(&cells(&mut noise, 6, [(3, 5), (3, 5)], 0.03), 3);
+        assert!((several.effect.expect("a test").degrees() - 4.0).abs() < 1e-6, "{several:?}");
+        assert_eq!(several.runs.map(|runs| runs.degrees), Some(4.0));
+    }
+
+    #[test]
+    fn in_balanced_data_the_effect_is_the_mean_of_the_blocks_means() {
+        let cells = cells(&mut Noise::of(5), 4, [(1, 4), (1, 4)], 0.0);
+        let block = |side: usize, block: u32| {
+            let of =
+                |cell: &Cell| cell.sides()[side].iter().find(|it| it.0.block == block).expect("it").1.ln();
+            cells.iter().map(of).sum::<f64>() / 4.0
+        };
+        let means = [0, 1].map(|side| (1..=4).map(|it| block(side, it).exp()).collect::<Vec<_>>());
+        let test = welch(&means[1], &means[0]).expect("blocks");
+        let effect = over_all(&cells, 3).effect.expect("a test");
+        assert!((effect.ratio - test.ratio).abs() < 1e-9, "{effect:?} {test:?}");
+        assert!((effect.error_variance().0 / test.error_variance().0 - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn treatments_of_runs_of_their_own_have_no_stratum_and_each_its_own_degrees() {
+        let mut cells = cells(&mut Noise::of(7), 3, [(1, 4), (1, 4)], 0.0);
+        for (at, cell) in cells.iter_mut().enumerate() {
+            cell.base.iter_mut().chain(&mut cell.new).for_each(|(place, _)| place.run = at);
+        }
+        let found = over_all(&cells, 3);
+        let effect = found.effect.expect("a test");
+        assert!(found.fit.is_none() && found.runs.is_none());
+        assert!(effect.degrees() > 6.0 && effect.degrees() <= 18.0, "{effect:?}");
+    }
+
+    #[test]
+    fn what_trials_of_a_run_have_in_common_is_in_the_error_of_a_treatment_once() {
+        let place = |run| Place { run, block: 1, start: 0, data_set: 0 };
+        let values = |runs: &[usize]| runs.iter().map(|run| (place(*run), 1.0)).collect::<Vec<_>>();
+        // Each trial a run of its own: the scatter says it all. One run: nothing of it.
+        assert!(uncounted(&values(&[0, 1, 2])).abs() < 1e-12);
+        assert!((uncounted(&values(&[0, 0, 0])) - 1.0).abs() < 1e-12);
+        // Two runs of two: half, less the third of half that the scatter has.
+        assert!((uncounted(&values(&[0, 0, 1, 1])) - 1.0 / 3.0).abs() < 1e-12);
+        let test = RatioTest::of(0.1, 0.02, 8.0, 4);
+        let cell = Cell { base: values(&[0, 0, 1, 1]), new: values(&[0, 0, 1, 1]) };
+        let with = with_runs(&test, &cell, Some(Runs { variance: 0.0006, degrees: 2.0 }));
+        assert!((with.error_variance().0 - 0.0008).abs() < 1e-12, "{with:?}");
+        assert!(
+            (with.degrees() - 0.0008_f64.powi(2) / (0.0004_f64.powi(2) / 8.0 + 0.0004_f64.powi(2) / 2.0))
+                .abs()
+                < 1e-9
+        );
+        assert_eq!(with_runs(&test, &cell, Some(Runs { variance: -0.1, degrees: 2.0 })), test);
+    }
+}

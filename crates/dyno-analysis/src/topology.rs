@@ -1,0 +1,121 @@
+//! Who talks to whom: the generator, the ways of the clients, and the nodes of systems.
+
+use crate::model::{NodeRole, Topology, TopologyNode, TopologyWay, WayVia};
+use dyno_model::plan::{ManagedServer, Plan, ServerKind, SystemPlan, SystemSource, Via};
+use dyno_store::Run;
+
+/// One per distinct picture: systems with the same ways and the same nodes share one, as they are measured one after the other.
+pub(crate) fn topologies(run: &Run) -> Vec<Topology> {
+    let mut all: Vec<Topology> = Vec::new();
+    for (at, system) in run.plan.systems.iter().enumerate() {
+        let Some(one) = topology(run, at, system) else { continue };
+        let is_same =
+            |it: &&mut Topology| (&it.ways, &it.nodes, &it.address) == (&one.ways, &one.nodes, &one.address);
+        match all.iter_mut().find(is_same) {
+            Some(known) => {
+                known.clients = known.clients.max(one.clients);
+                known.systems.extend(one.systems);
+            }
+            None => all.push(one),
+        }
+    }
+    all
+}
+
+/// `None` for what others measured, of which nothing is known, and what nobody asks.
+fn topology(run: &Run, at: usize, system: &SystemPlan) -> Option<Topology> {
+    let plan = &run.plan;
+    let (nodes, address) = match &system.source {
+        SystemSource::Managed(server) => (nodes(server), String::new()),
+        SystemSource::Existing(existing) => {
+            (vec![TopologyNode { role: NodeRole::Server, number: None }], existing.endpoint.to_string())
+        }
+        SystemSource::Imported => return None,
+    };
+    let clients = plan.treatments.iter().filter(|it| it.system == at).map(|it| it.clients).max()?;
+    let version = run.systems.get(&system.name).map_or("", |report| &report.version);
+    Some(Topology {
+        systems: vec![format!("{} {version}", system.name).trim_end().to_owned()],
+        clients,
+        ways: ways(plan, run, at),
+        nodes,
+        address,
+    })
+}
+
+/// Ways to a system, in the order of its treatments, each once.
+fn ways(plan: &Plan, run: &Run, system: usize) -> Vec<TopologyWay> {
+    let mut ways: Vec<TopologyWay> = Vec::new();
+    for treatment in plan.treatments.iter().filter(|it| it.system == system) {
+        let version = |kind: &str| run.environment.proxies.get(kind).cloned().unwrap_or_default();
+        let way = match plan.endpoint(treatment) {
+            None => TopologyWay { name: String::new(), via: WayVia::Direct, what: String::new() },
+            Some(endpoint) => {
+                let (via, what) = match &endpoint.via {
+                    Via::Tcp => (WayVia::Tcp, String::new()),
+                    Via::Socket => (WayVia::Socket, String::new()),
+                    Via::Address(address) => (WayVia::Address, address.to_string()),
+                    Via::Proxy(proxy) => {
+                        (WayVia::Proxy, format!("{} {}", proxy.kind.name(), version(proxy.kind.name())))
+                    }
+                    Via::Application(it) => {
+                        (WayVia::Application, format!("{} {}", it.kind.name(), version(it.kind.name())))
+                    }
+                };
+                TopologyWay { name: endpoint.name.clone(), via, what: what.trim_end().to_owned() }
+            }
+        };
+        if !ways.contains(&way) {
+            ways.push(way);
+        }
+    }
+    ways
+}
+
+fn nodes(server: &ManagedServer) -> Vec<TopologyNode> {
+    let numbered = |role, number: u32| (1..=number).map(move |at| TopologyNode { role, number: Some(at) });
+    let one = |role| TopologyNode { role, number: None };
+    match server.kind {
+        ServerKind::Galera => numbered(NodeRole::Member, server.nodes).collect(),
+        ServerKind::Ndb => numbered(NodeRole::Sql, server.nodes)
+            .chain(numbered(NodeRole::Data, server.data_nodes))
+            .chain([one(NodeRole::Management)])
+            .collect(),
+        ServerKind::PostgresReplica => [one(NodeRole::Primary)]
+            .into_iter()
+            .chain(numbered(NodeRole::Replica, server.nodes.saturating_sub(1)))
+            .collect(),
+        ServerKind::Sqlite | ServerKind::Null => vec![one(NodeRole::Embedded)],
+        ServerKind::Mariadb | ServerKind::Mysql | ServerKind::Postgres => vec![one(NodeRole::Server)],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dyno_store::fixture::Shape;
+
+    fn roles(kind: ServerKind) -> Vec<(NodeRole, Option<u32>)> {
+        nodes(&ManagedServer::new(kind)).into_iter().map(|it| (it.role, it.number)).collect()
+    }
+
+    #[test]
+    fn systems_that_look_alike_share_a_picture_and_a_cluster_has_one_of_its_own() {
+        let mut run = Shape { systems: 3, clients: vec![1, 64], ..Shape::small() }.read().run;
+        let alike = topologies(&run);
+        assert_eq!((alike.len(), alike[0].systems.len(), alike[0].clients), (1, 3, 64), "{alike:?}");
+        run.plan.systems[1].source = SystemSource::Managed(ManagedServer::new(ServerKind::Galera));
+        run.plan.systems[2].source = SystemSource::Imported;
+        let all = topologies(&run);
+        assert_eq!(all.iter().map(|it| it.nodes.len()).collect::<Vec<_>>(), [1, 3]);
+    }
+
+    #[test]
+    fn every_node_of_a_cluster_is_there_with_what_it_does() {
+        use NodeRole::{Data, Management, Member, Primary, Replica, Sql};
+        assert_eq!(roles(ServerKind::Galera), [1, 2, 3].map(|at| (Member, Some(at))));
+        let ndb = [(Sql, Some(1)), (Sql, Some(2)), (Data, Some(1)), (Data, Some(2)), (Management, None)];
+        assert_eq!(roles(ServerKind::Ndb), ndb);
+        assert_eq!(roles(ServerKind::PostgresReplica), [(Primary, None), (Replica, Some(1))]);
+    }
+}

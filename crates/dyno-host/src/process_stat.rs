@@ -1,0 +1,73 @@
+//! Processes of this machine, and what `/proc/<pid>/stat` says of each.
+
+use std::fs;
+
+/// What the kernel says of one process.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct ProcessStat {
+    /// It has ended, and nobody has reaped it yet.
+    pub(crate) is_zombie: bool,
+    /// Number of the parent.
+    pub(crate) parent: u32,
+    /// Number of its process group.
+    pub(crate) group: u32,
+    /// Ticks in user mode and in the kernel, of threads that ended too.
+    pub(crate) ticks: [f64; 2],
+    /// The same of children that ended and were waited for.
+    pub(crate) children_ticks: [f64; 2],
+    pub(crate) threads: f64,
+    /// When it started, in ticks since the machine did: with the number it names a process for good.
+    pub(crate) started: f64,
+}
+
+impl ProcessStat {
+    /// The text of the file. The name of the program may hold blanks and brackets.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let (_, rest) = text.rsplit_once(')')?;
+        // Numbered as in proc(5), from the state (3) on.
+        let fields: Vec<&str> = rest.split_whitespace().collect();
+        let field = |number: usize| fields.get(number - 3)?.parse::<f64>().ok();
+        Some(Self {
+            is_zombie: *fields.first()? == "Z",
+            parent: fields.get(1)?.parse().ok()?,
+            group: fields.get(2)?.parse().ok()?,
+            ticks: [field(14)?, field(15)?],
+            children_ticks: [field(16)?, field(17)?],
+            threads: field(20)?,
+            started: field(22)?,
+        })
+    }
+
+    /// That of a process now; `None` when there is none of this number.
+    pub(crate) fn of(process: u32) -> Option<Self> {
+        Self::parse(&fs::read_to_string(format!("/proc/{process}/stat")).ok()?)
+    }
+}
+
+/// The entries of a folder that are numbers: all processes in `/proc`, the threads of one in its `task`.
+pub(crate) fn numbered_entries(folder: &str) -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// Numbers of the processes that have not ended and are meant.
+pub(crate) fn living(is_meant: impl Fn(&ProcessStat) -> bool) -> Vec<u32> {
+    let is_it =
+        |process: &u32| ProcessStat::of(*process).is_some_and(|stat| !stat.is_zombie && is_meant(&stat));
+    numbered_entries("/proc").filter(is_it).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_with_brackets_and_blanks_in_its_name_does_not_shift_the_fields() {
+        let text = "4242 (a) S 1 (b) Z 17 4241 4242 0 -1 4194560 9 8 7 6 150 50 30 20 20 0 12 0 987654 1 2";
+        let seen = ProcessStat::parse(text).unwrap();
+        assert_eq!((seen.is_zombie, seen.parent, seen.group), (true, 17, 4241));
+        assert_eq!((seen.threads, seen.started), (12.0, 987_654.0));
+        assert_eq!((seen.ticks, seen.children_ticks), ([150.0, 50.0], [30.0, 20.0]));
+        assert_eq!(ProcessStat::parse("4242 (gone) Z"), None);
+    }
+}

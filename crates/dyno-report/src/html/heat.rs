@@ -1,0 +1,59 @@
+//! Heat maps of response times in the course of a trial.
+
+use super::page::{Figure, Page};
+use crate::chart::heat::{HeatChart, HeatStretch};
+use crate::chart::text::{Quantity, axis_label};
+use crate::figures;
+use crate::messages::{names, page};
+use dyno_analysis::model::{HeatColumn, HeatMap};
+
+/// The heat map of a treatment, where there is one.
+pub(super) fn of_treatment(page: &Page<'_>, treatment: usize) -> Option<Figure> {
+    let map = page.model.heat_maps.iter().find(|map| map.treatment == treatment)?;
+    let name = names::treatment(page.model, treatment, page.lang);
+    let id = format!("t{treatment}h");
+    let trial = [("trial", map.trial.as_str()), ("treatment", name.as_str())];
+    let chart = HeatChart {
+        id: format!("{id}-"),
+        title: page.fill(&page::CHART_TITLE_HEAT, &trial),
+        description: page.fill(&page::CHART_DESCRIPTION_HEAT, &trial[..1]),
+        x_title: page.text(&page::CHART_SECONDS).to_owned(),
+        y_title: page.text(&page::CHART_TIME).to_owned(),
+        key_title: page.text(&page::CHART_HEAT_KEY).to_owned(),
+        bands: map.bands_ms.clone(),
+        columns: map.columns.iter().map(|column| stretch(page, map, column)).collect(),
+    };
+    // Among many treatments it is told once for all.
+    let captions = page.is_alone().then(|| page.text(&page::CHART_CAPTION_HEAT).to_owned());
+    let title = page.fill(&page::CHART_HEAT_OF, &trial[..1]);
+    Some(Figure { id, title, captions: captions.into_iter().collect(), chart: chart.draw(), data: None })
+}
+
+fn stretch(page: &Page<'_>, map: &HeatMap, column: &HeatColumn) -> HeatStretch {
+    HeatStretch {
+        start: column.start_s,
+        length: column.length_s,
+        counts: column.counts.clone(),
+        tooltip: tooltip(page, map, column),
+    }
+}
+
+/// `12.0 to 13.0 s: 3,420 committed, most in 0.75 ms to 1.0 ms, none took more than 5.6 ms`.
+fn tooltip(page: &Page<'_>, map: &HeatMap, column: &HeatColumn) -> String {
+    let end = column.start_s + column.length_s;
+    let (from, to) = (format!("{:.1}", column.start_s), format!("{end:.1}"));
+    let stretch = [("from", from.as_str()), ("to", to.as_str())];
+    // Of equal ones the fastest.
+    let most = column.counts.iter().enumerate().rev().max_by_key(|(_, count)| **count);
+    let last = column.counts.iter().rposition(|count| *count > 0);
+    let Some(((most, _), last)) = most.zip(last) else {
+        return page.fill(&page::CHART_TIP_HEAT_NOTHING, &stretch);
+    };
+    let time =
+        |band: usize| axis_label(Quantity::Time, map.bands_ms.get(band).copied().unwrap_or_default(), 1.0);
+    let committed = figures::count(column.counts.iter().sum());
+    let values = [time(most), time(most + 1), time(last + 1)];
+    let [low, high, longest] = values.each_ref().map(String::as_str);
+    let told = [("committed", committed.as_str()), ("low", low), ("high", high), ("longest", longest)];
+    page.fill(&page::CHART_TIP_HEAT, &[&stretch[..], &told].concat())
+}

@@ -1,0 +1,350 @@
+//! A plan for people: what `dyno plan` shows.
+
+use crate::checkup::filled as padded;
+use crate::figures;
+use crate::messages::{Lang, Message, compare, headings, names, plan as words};
+use crate::progress::{duration, exact, filled, treatment as treatment_line};
+use dyno_analysis::pilot::{BLOCKS_MAX, DIFFERENCES, Pilot};
+use dyno_model::catalog::{OptionValue, WorkloadDescription};
+use dyno_model::fault::FaultPlan;
+use dyno_model::limit::LimitMeasure;
+use dyno_model::plan::{
+    LoadBy, LoadPlan, ManagedServer, Plan, ServerKind, Spacing, Stages, StopRule, Storage, SystemSource,
+    Treatment, Trial, Via,
+};
+use dyno_model::search::{STEPS_USUAL, Search};
+use dyno_model::spec::estimate::{self, RATE_ASSUMED};
+use dyno_model::units::Nanos;
+use std::fmt::Write;
+use unicode_width::UnicodeWidthStr;
+
+/// Words of this file with their values.
+fn fill(message: Message, values: &[(&str, &dyn ToString)], lang: Lang) -> String {
+    let values: Vec<(&str, String)> = values.iter().map(|(name, value)| (*name, value.to_string())).collect();
+    filled(message, &values, lang)
+}
+
+/// Systems, load, factors, design, all trials in run order, and time.
+#[must_use]
+pub fn plan(plan: &Plan, catalog: &[WorkloadDescription], lang: Lang) -> String {
+    let mut text = format!("{}\n\n", plan.title);
+    let rows = facts(plan, catalog, lang);
+    let width = rows.iter().map(|(head, _)| head.text(lang).width()).max().unwrap_or(0);
+    for (head, fact) in rows {
+        let _ = writeln!(text, "  {}  {fact}", padded(head.text(lang), width));
+    }
+    text.push('\n');
+    let head = headings::TRIAL.text(lang);
+    let width = plan.trials.first().map_or(0, |trial| trial.id.len()).max(head.width());
+    let _ = writeln!(text, "  {}  {}", padded(head, width), compare::TREATMENT.text(lang));
+    let mut started = None;
+    for trial in &plan.trials {
+        let treatment = plan.treatment(trial);
+        let of_trial = (trial.block, plan.whole_plot(treatment));
+        if plan.is_split() && started.replace(of_trial) != Some(of_trial) {
+            let _ = writeln!(text, "  {:width$}  ({})", "", start(plan, treatment, lang));
+        }
+        let _ = writeln!(text, "  {:width$}  {}", trial.id, treatment_line(plan, treatment, lang));
+    }
+    let _ = write!(text, "\n{}", time(plan, lang));
+    text
+}
+
+/// What stands before the list of trials: heads and what they say.
+fn facts(plan: &Plan, catalog: &[WorkloadDescription], lang: Lang) -> Vec<(Message, String)> {
+    let labelled = |name: &str, text: String| names::labelled(name, &text, lang);
+    let mut rows: Vec<(Message, String)> = Vec::new();
+    for system in &plan.systems {
+        rows.push((words::SYSTEM, labelled(&system.name, source(&system.source, lang))));
+    }
+    if let Some(first) = plan.treatments.first() {
+        rows.push((words::WORKLOAD, workload(plan, first, catalog, lang)));
+    }
+    let mut rules: Vec<String> = Vec::new();
+    for treatment in &plan.treatments {
+        let rule = rule(&treatment.load, lang);
+        if !rules.contains(&rule) {
+            rules.push(rule);
+        }
+    }
+    rows.push((words::MEASURE, rules.join(lang.semicolon)));
+    for (i, factor) in plan.factors.iter().enumerate() {
+        rows.push((words::FACTOR, labelled(factor, levels(plan, i).join(lang.comma))));
+    }
+    for storage in &plan.storages {
+        rows.push((words::STORAGE, labelled(&storage.name, place(storage, lang))));
+    }
+    for endpoint in &plan.endpoints {
+        rows.push((words::ENDPOINT, labelled(&endpoint.name, way(&endpoint.via, lang))));
+    }
+    for fault in &plan.faults {
+        rows.push((words::FAULT, labelled(&plan.systems[fault.system].name, harm(fault, lang))));
+    }
+    rows.push((words::DESIGN, design(plan, lang)));
+    rows
+}
+
+/// Folders and commands of a storage.
+fn place(storage: &Storage, lang: Lang) -> String {
+    let mut told = vec![storage.data.display().to_string()];
+    if let Some(log) = &storage.log {
+        told.push(fill(words::LOG_IN, &[("folder", &log.display())], lang));
+    }
+    for (message, command) in [(words::BEFORE, &storage.before), (words::AFTER, &storage.after)] {
+        if let Some(line) = command.as_ref().and_then(|command| command.trim().lines().next()) {
+            told.push(fill(message, &[("command", &line)], lang));
+        }
+    }
+    told.join(lang.comma)
+}
+
+/// What is done to a system, and when.
+fn harm(fault: &FaultPlan, lang: Lang) -> String {
+    let message = if fault.within.0 == 0 { words::HARM } else { words::HARM_WITHIN };
+    let (from, to) = (exact(fault.at.into(), lang), exact(Nanos(fault.at.0 + fault.within.0).into(), lang));
+    let fault = names::fault(fault.action, fault.object(), lang);
+    fill(message, &[("fault", &fault), ("from", &from), ("to", &to)], lang)
+}
+
+/// What a way to a server leads along.
+fn way(via: &Via, lang: Lang) -> String {
+    match via {
+        Via::Tcp => words::WAY_TCP.text(lang).to_owned(),
+        Via::Socket => words::WAY_SOCKET.text(lang).to_owned(),
+        Via::Address(address) => address.to_string(),
+        Via::Proxy(proxy) => fill(words::STARTED, &[("program", &proxy.kind.name())], lang),
+        Via::Application(it) => {
+            let values: [(&str, &dyn ToString); 2] =
+                [("war", &it.war.display()), ("program", &it.kind.name())];
+            fill(words::WAY_APPLICATION, &values, lang)
+        }
+    }
+}
+
+/// Treatments, blocks, order and starts in a sentence.
+fn design(plan: &Plan, lang: Lang) -> String {
+    let message = match (plan.is_split(), plan.budget.is_some()) {
+        (false, false) => words::IN_BLOCKS,
+        (false, true) => words::IN_BUDGET,
+        (true, false) => words::SPLIT_IN_BLOCKS,
+        (true, true) => words::SPLIT_IN_BUDGET,
+    };
+    let (plots, starts) = if plan.is_split() { (plan.whole_plots().len(), plan.starts()) } else { (0, 0) };
+    let values: [(&str, &dyn ToString); 6] = [
+        ("treatments", &plan.treatments.len()),
+        ("blocks", &plan.blocks),
+        ("seed", &plan.seed),
+        ("trials", &plan.trials.len()),
+        ("plots", &plots),
+        ("starts", &starts),
+    ];
+    fill(message, &values, lang)
+}
+
+/// The workloads with those options that are not as they come. What is varied is left to the lines of the factors, but for the kinds.
+fn workload(experiment: &Plan, treatment: &Treatment, catalog: &[WorkloadDescription], lang: Lang) -> String {
+    let plan = &treatment.workload;
+    let mut kinds: Vec<&str> = Vec::new();
+    for treatment in &experiment.treatments {
+        let kind = treatment.workload.kind.as_str();
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    let kinds = kinds.join(lang.comma);
+    let is_varied = |name: &str, value: &OptionValue| {
+        let others = experiment.treatments.iter().map(|other| other.workload.options.0.get(name));
+        others.flatten().any(|other| other != value)
+    };
+    let defaults =
+        catalog.iter().find(|workload| workload.name == plan.kind).map(WorkloadDescription::defaults);
+    let is_default =
+        |name: &str, value| defaults.as_ref().is_some_and(|defaults| defaults.0.get(name) == Some(value));
+    let chosen: Vec<String> = plan
+        .options
+        .0
+        .iter()
+        .filter(|(name, value)| !is_default(name, value) && !is_varied(name, value))
+        .map(|(name, value)| format!("{name} = {value}"))
+        .collect();
+    if chosen.is_empty() {
+        return kinds;
+    }
+    fill(words::WORKLOAD_WITH, &[("kinds", &kinds), ("options", &chosen.join(lang.comma))], lang)
+}
+
+/// Levels of a factor in the order in which treatments have them.
+fn levels(plan: &Plan, factor: usize) -> Vec<&str> {
+    let mut levels: Vec<&str> = Vec::new();
+    for treatment in &plan.treatments {
+        let level = treatment.levels[factor].as_str();
+        if !levels.contains(&level) {
+            levels.push(level);
+        }
+    }
+    levels
+}
+
+/// Where a system comes from, in a line.
+fn source(source: &SystemSource, lang: Lang) -> String {
+    match source {
+        SystemSource::Managed(server) if server.settings.is_empty() => {
+            fill(words::STARTED, &[("program", &program(server, lang))], lang)
+        }
+        SystemSource::Managed(server) => {
+            let settings: Vec<String> =
+                server.settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+            let settings = settings.join(lang.comma);
+            fill(words::STARTED_WITH, &[("program", &program(server, lang)), ("settings", &settings)], lang)
+        }
+        SystemSource::Existing(existing) => {
+            let message = if existing.database.is_empty() { words::AT } else { words::AT_DATABASE };
+            let values: [(&str, &dyn ToString); 3] = [
+                ("engine", &existing.engine),
+                ("endpoint", &existing.endpoint),
+                ("database", &existing.database),
+            ];
+            fill(message, &values, lang)
+        }
+        SystemSource::Imported => words::IMPORTED.text(lang).to_owned(),
+    }
+}
+
+/// What dyno starts: `galera with 3 nodes`.
+fn program(server: &ManagedServer, lang: Lang) -> String {
+    let message = match server.kind {
+        ServerKind::Ndb => words::SQL_NODES,
+        kind if kind.is_cluster() => words::NODES,
+        kind => return kind.to_string(),
+    };
+    let values: [(&str, &dyn ToString); 3] =
+        [("kind", &server.kind), ("nodes", &server.nodes), ("data", &server.data_nodes)];
+    fill(message, &values, lang)
+}
+
+/// How a trial is loaded: what ends it, what arrives, what goes before, as a list.
+fn rule(load: &LoadPlan, lang: Lang) -> String {
+    let mut told = vec![stop(load, lang)];
+    if let Some(rate) = load.rate {
+        let message = match load.spacing {
+            Spacing::Poisson => words::ARRIVING,
+            Spacing::Even => words::ARRIVING_EVENLY,
+        };
+        told.push(fill(message, &[("rate", &figures::rate(rate))], lang));
+    }
+    let spans =
+        [(words::AFTER_WARM_UP, Some(load.warmup).filter(|warmup| warmup.0 > 0)), (words::THINK, load.think)];
+    for (message, span) in spans {
+        if let Some(span) = span {
+            told.push(fill(message, &[("duration", &exact(span.into(), lang))], lang));
+        }
+    }
+    let told = told.join(lang.comma);
+    load.find.map_or(told.clone(), |search| find(search, &told, lang))
+}
+
+fn stop(load: &LoadPlan, lang: Lang) -> String {
+    match load.stop {
+        StopRule::Transactions(total) => fill(words::STOP_TRANSACTIONS, &[("number", &total)], lang),
+        StopRule::TransactionsPerClient(each) => fill(words::STOP_PER_CLIENT, &[("number", &each)], lang),
+        StopRule::Rows(target) => fill(words::STOP_ROWS, &[("number", &target)], lang),
+        StopRule::Duration(window) => {
+            let length = exact(window.into(), lang);
+            load.stages.as_ref().map_or(length.clone(), |stages| staged(&length, stages, lang))
+        }
+    }
+}
+
+/// `30 s in 3 stages, at most 500/s`.
+fn staged(length: &str, stages: &Stages, lang: Lang) -> String {
+    let (message, highest) = match stages.by {
+        LoadBy::Rate => (words::STAGES_RATE, figures::rate(stages.highest())),
+        LoadBy::Clients => (words::STAGES_CLIENTS, (stages.highest() as usize).to_string()),
+    };
+    fill(message, &[("length", &length), ("stages", &stages.stages.len()), ("highest", &highest)], lang)
+}
+
+/// What a search is for, and how each load is tried.
+fn find(search: Search, rule: &str, lang: Lang) -> String {
+    let Search { most, measure, below, .. } = search;
+    let message = match most {
+        LoadBy::Rate => words::FIND_RATE,
+        LoadBy::Clients => words::FIND_CLIENTS,
+    };
+    let unit = if measure == LimitMeasure::Failed { "%" } else { "ms" };
+    let limit = format!("{measure} < {below} {unit}");
+    fill(message, &[("limit", &limit), ("steps", &STEPS_USUAL), ("rule", &rule)], lang)
+}
+
+/// The start of a whole plot in a line: `MariaDB on raid1: starts with thread_handling = pool-of-threads`.
+fn start(plan: &Plan, treatment: &Treatment, lang: Lang) -> String {
+    let storage = treatment.variation.storage.as_deref();
+    let settings: Vec<String> =
+        treatment.variation.settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    let message = match (storage, settings.is_empty()) {
+        (None, true) => words::START,
+        (Some(_), true) => words::START_ON,
+        (None, false) => words::START_WITH,
+        (Some(_), false) => words::START_ON_WITH,
+    };
+    let values: [(&str, &dyn ToString); 3] = [
+        ("system", &plan.systems[treatment.system].name),
+        ("storage", &storage.unwrap_or_default()),
+        ("settings", &settings.join(lang.comma)),
+    ];
+    fill(message, &values, lang)
+}
+
+/// How long it will take, in a sentence.
+fn time(plan: &Plan, lang: Lang) -> String {
+    let estimate = estimate::plan(plan);
+    let message = match (plan.budget.is_some(), estimate.is_rate_assumed) {
+        (false, false) => words::TIME,
+        (false, true) => words::TIME_ASSUMED,
+        (true, false) => words::TIME_BUDGET,
+        (true, true) => words::TIME_BUDGET_ASSUMED,
+    };
+    let values: [(&str, &dyn ToString); 4] = [
+        ("likely", &duration(estimate.likely.into(), lang)),
+        ("at_most", &duration(estimate.at_most.into(), lang)),
+        ("rate", &RATE_ASSUMED),
+        ("budget", &plan.budget.map_or_else(String::new, |budget| exact(budget.into(), lang))),
+    ];
+    fill(message, &values, lang)
+}
+
+/// What a pilot says about the plan's blocks.
+#[must_use]
+pub fn pilot(plan: &Plan, pilot: Pilot, lang: Lang) -> String {
+    let percent = |share: f64| format!("{:.*} %", usize::from(share < 0.1), share * 100.0);
+    let trials: Vec<Trial> = plan.trials.iter().filter(|trial| trial.block == 1).cloned().collect();
+    let one = estimate::plan(&Plan { blocks: 1, trials, ..plan.clone() });
+    let metric = names::metric(pilot.metric, lang);
+    let scatter: [(&str, &dyn ToString); 3] =
+        [("metric", &metric), ("percent", &percent(pilot.scatter())), ("degrees", &pilot.degrees)];
+    let mut text = format!("{}\n", fill(words::PILOT, &scatter, lang));
+    let [difference, blocks, time] = [words::PILOT_DIFFERENCE, words::PILOT_BLOCKS, words::PILOT_TIME];
+    let rows = DIFFERENCES.map(|difference| {
+        let blocks = pilot.blocks_for(difference);
+        let time = blocks.map_or_else(String::new, |blocks| {
+            duration(Nanos(one.likely.0.saturating_mul(u64::from(blocks))).into(), lang)
+        });
+        let too_many = || fill(words::PILOT_TOO_MANY, &[("number", &BLOCKS_MAX)], lang);
+        [percent(difference), blocks.map_or_else(too_many, |blocks| blocks.to_string()), time]
+    });
+    let heads = [difference, blocks, time].map(|head| head.text(lang).to_owned());
+    let widths = [0, 1].map(|column| {
+        let all = rows.iter().chain([&heads]).map(|row| row[column].width());
+        all.max().unwrap_or(0)
+    });
+    for [difference, blocks, time] in [heads].into_iter().chain(rows) {
+        let cell = |text: &str, width: usize| format!("{}{text}", " ".repeat(width - text.width()));
+        let line = format!("  {}  {}  {time}", cell(&difference, widths[0]), cell(&blocks, widths[1]));
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    text.push_str(&match pilot.visible_from(plan.blocks) {
+        Some(from) => fill(words::PILOT_SEES, &[("blocks", &plan.blocks), ("from", &percent(from))], lang),
+        None => words::PILOT_SEES_NOTHING.text(lang).to_owned(),
+    });
+    text
+}

@@ -1,0 +1,353 @@
+//! How a run goes, in words: what its displays and the command show beside the report.
+
+use crate::figures;
+use crate::messages::{Lang, Message, names, said, terminal as words};
+use dyno_model::audit::{AuditCheck, AuditVerdict};
+use dyno_model::event::{Event, Look, Phase, StopReason};
+use dyno_model::finding::Severity;
+use dyno_model::latency::is_shown;
+use dyno_model::limit::LimitMeasure;
+use dyno_model::plan::{LoadBy, Plan, Treatment};
+use dyno_model::printable;
+use dyno_model::record::TrialRecord;
+use dyno_model::search::Step;
+use std::time::Duration;
+
+/// A word before what the terminal shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Label {
+    /// Before what ended the work.
+    Error,
+    /// Before what went wrong without ending it.
+    Warning,
+    /// Before the cause of an error.
+    Because,
+    /// Before what to do about it.
+    Help,
+}
+
+/// The word, with its colon.
+#[must_use]
+pub fn label(label: Label, lang: Lang) -> &'static str {
+    match label {
+        Label::Error => words::ERROR,
+        Label::Warning => words::WARNING,
+        Label::Because => words::BECAUSE,
+        Label::Help => words::HELP,
+    }
+    .text(lang)
+}
+
+/// What a run says of itself.
+#[derive(Debug, Clone, Copy)]
+pub enum Note<'n> {
+    /// Where it is; see [`Position`].
+    At(Position<'n>),
+    /// How many of its trials are over.
+    Done {
+        /// Trials that are over.
+        done: usize,
+        /// Trials that there are.
+        trials: usize,
+        /// Time that the others will take, where it is told.
+        left: Option<Duration>,
+    },
+    /// Its time, and what the current trial does.
+    Time {
+        /// Time that went by.
+        spent: Duration,
+        /// Time that it will still take.
+        left: Duration,
+        /// Transactions per second of the current trial.
+        rate: Option<f64>,
+    },
+    /// It was asked to end.
+    Interrupted,
+    /// It was asked to end before it began.
+    StoppedBefore,
+    /// It goes on with an earlier one.
+    Resumed {
+        /// Folder of the results.
+        folder: &'n str,
+        /// Trials that are measured.
+        done: usize,
+        /// Trials that there are.
+        trials: usize,
+    },
+    /// The data could not be looked at after a block.
+    NotLooked {
+        /// The block.
+        block: u32,
+        /// Why not.
+        error: &'n str,
+    },
+    /// Trials were ended before their time.
+    EndedEarly {
+        /// Their ids.
+        trials: &'n [String],
+        /// Folder of the results.
+        folder: &'n str,
+    },
+    /// Nothing was committed.
+    NothingCommitted,
+    /// No trial can be used.
+    NothingValid,
+    /// Where its report is.
+    Report {
+        /// Paths of the files.
+        paths: &'n [String],
+    },
+}
+
+/// Where a run is.
+#[derive(Debug, Clone, Copy)]
+pub struct Position<'n> {
+    /// What is run.
+    pub plan: &'n Plan,
+    /// The current trial, by its place in the run order, from 0.
+    pub trial: usize,
+    /// What it is doing, once it does anything.
+    pub phase: Option<Phase>,
+    /// How much of the phase is done, 0 to 1, where the phase tells.
+    pub share: Option<f64>,
+}
+
+/// The note as a sentence.
+#[must_use]
+pub fn note(note: &Note<'_>, lang: Lang) -> String {
+    let fill = |message: Message, values: &[(&str, String)]| filled(message, values, lang);
+    match note {
+        Note::At(position) => place(position, lang),
+        Note::Done { done, trials, left } => {
+            let counts = [("done", done.to_string()), ("trials", trials.to_string())];
+            match left {
+                None => fill(words::TRIALS_DONE, &counts),
+                Some(left) => {
+                    let [done, trials] = counts;
+                    fill(words::TRIALS_DONE_LEFT, &[done, trials, ("left", duration(*left, lang))])
+                }
+            }
+        }
+        Note::Time { spent, left, rate } => {
+            let message = if rate.is_some() { words::SPENT_RATE } else { words::SPENT };
+            let rate = per_second(rate.unwrap_or_default());
+            fill(
+                message,
+                &[("spent", duration(*spent, lang)), ("left", duration(*left, lang)), ("rate", rate)],
+            )
+        }
+        Note::Interrupted => words::INTERRUPTED.text(lang).to_owned(),
+        Note::StoppedBefore => words::STOPPED_BEFORE.text(lang).to_owned(),
+        Note::Resumed { folder, done, trials } => fill(
+            words::RESUMED,
+            &[("folder", (*folder).to_owned()), ("done", done.to_string()), ("trials", trials.to_string())],
+        ),
+        Note::NotLooked { block, error } => {
+            fill(words::NOT_LOOKED, &[("block", block.to_string()), ("error", (*error).to_owned())])
+        }
+        Note::EndedEarly { trials, folder } => {
+            fill(words::ENDED_EARLY, &[("trials", trials.join(lang.comma)), ("folder", (*folder).to_owned())])
+        }
+        Note::NothingCommitted => words::NOTHING_COMMITTED.text(lang).to_owned(),
+        Note::NothingValid => words::NOTHING_VALID.text(lang).to_owned(),
+        Note::Report { paths } => fill(words::REPORT, &[("paths", paths.join(lang.comma))]),
+    }
+}
+
+pub(crate) fn filled(message: Message, values: &[(&str, String)], lang: Lang) -> String {
+    let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    message.fill(lang, &values)
+}
+
+fn place(position: &Position<'_>, lang: Lang) -> String {
+    let Position { plan, trial, phase, share } = *position;
+    let current = &plan.trials[trial];
+    let message = match (phase, share) {
+        (None, _) => words::AT_TRIAL,
+        (Some(_), None) => words::AT_PHASE,
+        (Some(_), Some(_)) => words::AT_SHARE,
+    };
+    let values = [
+        ("block", current.block.to_string()),
+        ("blocks", plan.blocks.to_string()),
+        ("trial", (trial + 1).to_string()),
+        ("trials", plan.trials.len().to_string()),
+        ("treatment", treatment(plan, plan.treatment(current), lang)),
+        ("phase", phase.map_or("", |phase| phase_name(phase).text(lang)).to_owned()),
+        ("percent", format!("{:.0}", share.unwrap_or_default() * 100.0)),
+    ];
+    filled(message, &values, lang)
+}
+
+fn phase_name(phase: Phase) -> Message {
+    match phase {
+        Phase::Schema => words::PHASE_SCHEMA,
+        Phase::Load => words::PHASE_LOAD,
+        Phase::Ramp => words::PHASE_RAMP,
+        Phase::WarmUp => words::PHASE_WARM_UP,
+        Phase::Measure => words::PHASE_MEASURE,
+        Phase::Audit => words::PHASE_AUDIT,
+        Phase::Teardown => words::PHASE_TEARDOWN,
+    }
+}
+
+/// A span of time as a plan has it: exact below a minute (`1.5 s`), else as [`duration`].
+pub(crate) fn exact(duration: Duration, lang: Lang) -> String {
+    if duration < Duration::from_secs(60) && duration.subsec_nanos() > 0 {
+        return words::SECONDS.fill(lang, &[("seconds", &duration.as_secs_f64().to_string())]);
+    }
+    self::duration(duration, lang)
+}
+
+/// A span of time as people say it: `8 s`, `1 min 20 s`, `2 h 5 min`.
+pub(crate) fn duration(duration: Duration, lang: Lang) -> String {
+    let seconds = duration.as_secs() + u64::from(duration.subsec_millis() >= 500);
+    let rounded = (seconds + 30) / 60;
+    let (message, hours, minutes) = match seconds {
+        0..60 => (words::SECONDS, 0, 0),
+        60..600 if !seconds.is_multiple_of(60) => (words::MINUTES_SECONDS, 0, seconds / 60),
+        60..3600 => (words::MINUTES, 0, rounded),
+        _ if rounded.is_multiple_of(60) => (words::HOURS, rounded / 60, 0),
+        _ => (words::HOURS_MINUTES, rounded / 60, rounded % 60),
+    };
+    let seconds = if minutes > 0 { seconds % 60 } else { seconds };
+    let values = [("hours", hours), ("minutes", minutes), ("seconds", seconds)];
+    filled(message, &values.map(|(name, value)| (name, value.to_string())), lang)
+}
+
+/// A rate with thousands apart: `12,345`. Small ones keep a digit after the point.
+fn per_second(rate: f64) -> String {
+    if rate < 100.0 { format!("{rate:.1}") } else { figures::count(rate.round() as u64) }
+}
+
+/// A treatment in a line: `MariaDB, 20 clients, variant = in-place`.
+pub(crate) fn treatment(plan: &Plan, treatment: &Treatment, lang: Lang) -> String {
+    let system = plan.systems[treatment.system].name.clone();
+    let levels = plan.factors.iter().zip(&treatment.levels).map(|(factor, level)| {
+        let name = factor.rsplit('.').next().unwrap_or(factor);
+        format!("{name} = {level}")
+    });
+    let parts = [system, names::clients(&[treatment.clients], lang)];
+    parts.into_iter().chain(levels).collect::<Vec<_>>().join(lang.comma)
+}
+
+/// The figures of a finished trial, as a list.
+fn trial_figures(record: &TrialRecord, lang: Lang) -> String {
+    let fill = |message: Message, values: &[(&str, String)]| filled(message, values, lang);
+    let mut told = vec![fill(words::RATE, &[("rate", per_second(record.throughput()))])];
+    if let Some(times) = record.response() {
+        told.push(fill(words::MEAN, &[("time", times.mean.to_string())]));
+        let percentiles = [(95.0, times.p95), (99.0, times.p99)];
+        let shown = percentiles.into_iter().filter(|(percentage, _)| is_shown(times.count, *percentage));
+        told.extend(shown.map(|(percentage, time)| {
+            fill(words::PERCENTILE, &[("percentage", percentage.to_string()), ("time", time.to_string())])
+        }));
+    }
+    if let Some(open_loop) = record.open_loop.filter(|open_loop| open_loop.unstarted > 0) {
+        let counts = [("unstarted", open_loop.unstarted), ("arrived", open_loop.arrived)];
+        told.push(fill(words::NEVER_STARTED, &counts.map(|(name, count)| (name, count.to_string()))));
+    }
+    if record.ledger.failed > 0 {
+        told.push(fill(words::FAILED, &[("failed", record.ledger.failed.to_string())]));
+    }
+    match record.audit.verdict() {
+        AuditVerdict::Intact => told.push(words::DATA_INTACT.text(lang).to_owned()),
+        AuditVerdict::NotChecked => {}
+        AuditVerdict::Undecided => told.push(words::DATA_UNDECIDED.text(lang).to_owned()),
+        AuditVerdict::Violated => told.push(violated(record, lang)),
+    }
+    if record.worst() == Some(Severity::Invalid) {
+        told.push(words::NOT_VALID.text(lang).to_owned());
+    }
+    told.join(lang.comma)
+}
+
+fn violated(record: &TrialRecord, lang: Lang) -> String {
+    let is_of_updates = |check: &&AuditCheck| matches!(check, AuditCheck::LostUpdates { .. });
+    let balance = record.audit.checks.iter().find(is_of_updates).and_then(AuditCheck::balance);
+    let (lost, lost_max) = balance.map_or((0, 0), |balance| (balance.lost_min, balance.lost_max));
+    let message = match lost {
+        0 => words::DATA_DAMAGED,
+        _ if lost_max > lost => words::UPDATES_LOST_LEAST,
+        _ => words::UPDATES_LOST,
+    };
+    message.fill(lang, &[("lost", &figures::count(lost))])
+}
+
+fn looked(look: &Look, lang: Lang) -> String {
+    let message = match look.stop {
+        None => words::LOOKED,
+        Some(StopReason::Decided) => words::LOOKED_DECIDED,
+        Some(StopReason::Hopeless) => words::LOOKED_HOPELESS,
+        Some(StopReason::Budget) => words::LOOKED_BUDGET,
+        Some(StopReason::Limit) => words::LOOKED_LIMIT,
+    };
+    let values = [("block", look.block), ("decided", look.decided), ("questions", look.questions)];
+    filled(message, &values.map(|(name, value)| (name, value.to_string())), lang)
+}
+
+/// A load that a search tried: `b01-002  MySQL, 8 clients: at 1,600/s: p99 4.20 ms, held`.
+fn stepped(plan: &Plan, id: &str, step: &Step, lang: Lang) -> Option<String> {
+    let of_plan = plan.treatment(plan.trials.iter().find(|trial| trial.id == id)?);
+    let search = of_plan.load.find?;
+    let load = match search.most {
+        LoadBy::Rate => filled(words::LOAD_RATE, &[("rate", per_second(step.load))], lang),
+        LoadBy::Clients => names::clients(&[step.load as u32], lang),
+    };
+    let unit = if search.measure == LimitMeasure::Failed { "%" } else { "ms" };
+    let figure = step.figure.map_or_else(
+        || words::STEP_UNKNOWN.text(lang).to_owned(),
+        |figure| figures::bounded(format!("{figure:.2} {unit}"), step.is_bound),
+    );
+    let message = match (step.is_held, step.is_by_generator) {
+        (true, _) => words::STEP_HELD,
+        (false, false) => words::STEP_NOT_HELD,
+        (false, true) => words::STEP_GENERATOR,
+    };
+    let values = [
+        ("trial", id.to_owned()),
+        ("treatment", treatment(plan, of_plan, lang)),
+        ("load", load),
+        ("measure", search.measure.to_string()),
+        ("figure", figure),
+    ];
+    Some(filled(message, &values, lang))
+}
+
+/// The events that deserve a line of their own; `None` for the others.
+#[must_use]
+pub fn event(plan: &Plan, event: &Event, lang: Lang) -> Option<String> {
+    let fill = |message: Message, values: &[(&str, String)]| Some(filled(message, values, lang));
+    let of_trial = |id: &str| {
+        let trial = plan.trials.iter().find(|trial| trial.id == id);
+        trial.map(|trial| treatment(plan, plan.treatment(trial), lang)).unwrap_or_default()
+    };
+    let text = match event {
+        Event::SystemReady { system, version, .. } => {
+            fill(words::SYSTEM_READY, &[("system", system.clone()), ("version", version.clone())])
+        }
+        Event::SystemFailed { system, reason } => {
+            let reason = said(reason, lang).into_owned();
+            fill(words::SYSTEM_FAILED, &[("system", system.clone()), ("reason", reason)])
+        }
+        Event::TrialFinished(record) => {
+            let id = &record.trial.id;
+            let figures = trial_figures(record, lang);
+            let values = [("trial", id.clone()), ("treatment", of_trial(id)), ("figures", figures)];
+            fill(words::TRIAL_MEASURED, &values)
+        }
+        Event::Looked(look) => Some(looked(look, lang)),
+        Event::Stepped { trial, step } => stepped(plan, trial, step, lang),
+        Event::TrialFailed { trial, reason } => {
+            let reason = said(reason, lang).into_owned();
+            let values = [("trial", trial.clone()), ("treatment", of_trial(trial)), ("reason", reason)];
+            fill(words::TRIAL_FAILED, &values)
+        }
+        _ => None,
+    };
+    // Names and what servers say come from outside.
+    text.map(|text| printable::line(&text).into_owned())
+}
+
+#[cfg(test)]
+mod tests;

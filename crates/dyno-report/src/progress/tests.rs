@@ -1,0 +1,145 @@
+//! What a run says of itself, in every language.
+
+use super::*;
+use crate::messages::{EN, LANGUAGES};
+use dyno_model::catalog::WorkloadDescription;
+use dyno_model::units::Nanos;
+
+fn lang(code: &str) -> Lang {
+    LANGUAGES.into_iter().find(|lang| lang.code == code).expect("there is this language")
+}
+
+fn plan() -> Plan {
+    let text = "title = \"t\"\nsystem = [{ name = \"A\", url = \"null:\" }]\nworkload = { kind = \"idle\" }\nload = { clients = [1, 20], duration = \"1s\" }\ndesign = { blocks = 2 }";
+    let workload = WorkloadDescription { name: "idle", summary: "", audit: "", options: Vec::new() };
+    let input = dyno_model::spec::Input { file_name: "t.toml", text, ..Default::default() };
+    dyno_model::spec::parse(input, &[workload]).expect("a plan").1
+}
+
+#[test]
+fn what_a_server_says_cannot_colour_or_add_lines() {
+    let reason = "no \u{1b}[31mroom\nb01-002  MySQL, 8 clients: 9,999 transactions/s".to_owned();
+    let failed = Event::SystemFailed { system: "My\u{9b}2JSQL".to_owned(), reason };
+    for lang in LANGUAGES {
+        let text = event(&plan(), &failed, lang).expect("a failure is told");
+        assert!(!text.contains(char::is_control) && text.contains("no \\u{1b}[31mroom b01-002"), "{text:?}");
+    }
+}
+
+#[test]
+fn spans_of_time_are_rounded_to_what_matters() {
+    let rows = [
+        (400, "0 s", "0초"),
+        (8_400, "8 s", "8초"),
+        (59_600, "1 min", "1분"),
+        (80_000, "1 min 20 s", "1분 20초"),
+        (1_790_000, "30 min", "30분"),
+        (3_599_000, "60 min", "60분"),
+        (7_500_000, "2 h 5 min", "2시간 5분"),
+        (7_200_000, "2 h", "2시간"),
+    ];
+    for (millis, english, korean) in rows {
+        let time = Duration::from_millis(millis);
+        assert_eq!((duration(time, EN), duration(time, lang("ko"))), (english.to_owned(), korean.to_owned()));
+    }
+}
+
+#[test]
+fn what_a_plan_says_is_not_rounded() {
+    assert_eq!(exact(Duration::from_millis(1_500), EN), "1.5 s");
+    assert_eq!(exact(Duration::from_secs(30), lang("ja")), "30 秒");
+    assert_eq!(exact(Duration::from_secs(80), EN), "1 min 20 s");
+}
+
+/// A record of 1,000 commits in a second; each took a millisecond, but for the audit's findings.
+fn record(lost: u64, in_doubt: u64) -> TrialRecord {
+    let mut times = dyno_model::latency::histogram();
+    times.record_n(1_000_000, 1_000).unwrap();
+    let committed = 1_000;
+    let failed = lost + in_doubt;
+    let check = AuditCheck::LostUpdates {
+        committed,
+        in_doubt,
+        sum_before: 0,
+        sum_after: 1_000 - lost as i64,
+        witnessed: 0,
+        examples: Vec::new(),
+    };
+    TrialRecord {
+        measured: Nanos(1_000_000_000),
+        ledger: dyno_model::ledger::Ledger { committed, failed, ..Default::default() },
+        transaction: (&times).into(),
+        audit: check.into(),
+        end: dyno_model::record::TrialEnd::Trial,
+        ..TrialRecord::default()
+    }
+}
+
+#[test]
+fn a_finished_trial_is_a_line_with_rate_times_and_what_the_audit_found() {
+    let of = |lost, in_doubt| trial_figures(&record(lost, in_doubt), EN);
+    let times = "1,000 transactions/s, mean 1.00 ms, p95 1.00 ms, p99 1.00 ms";
+    assert_eq!(of(0, 0), format!("{times}, data intact"));
+    assert_eq!(of(1, 0), format!("{times}, 1 failed, 1 UPDATE LOST"));
+    assert_eq!(of(999, 0), format!("{times}, 999 failed, 999 UPDATES LOST"));
+    assert_eq!(of(0, 8), format!("{times}, 8 failed, data undecided"));
+    assert_eq!(of(5, 8), format!("{times}, 13 failed, AT LEAST 5 UPDATES LOST"));
+}
+
+#[test]
+fn a_finished_trial_is_said_in_the_language() {
+    let trial = plan().trials[0].clone();
+    let clients = plan().treatment(&trial).clients;
+    let finished = Event::TrialFinished(Box::new(TrialRecord { trial, ..record(999, 0) }));
+    assert_eq!(
+        event(&plan(), &finished, lang("ko")).as_deref(),
+        Some(&*format!(
+            "b01-001  A, 클라이언트 {clients}개: 초당 1,000 트랜잭션, 평균 1.00 ms, p95 1.00 ms, p99 1.00 ms, 실패 999건, 갱신 손실 999건!"
+        ))
+    );
+    assert_eq!(
+        event(&plan(), &finished, lang("ja")).as_deref(),
+        Some(&*format!(
+            "b01-001  A、クライアント数 {clients}：毎秒 1,000 トランザクション、平均 1.00 ms、p95 1.00 ms、p99 1.00 ms、失敗 999 件、更新の損失 999 件！"
+        ))
+    );
+}
+
+#[test]
+fn the_place_of_a_run_says_block_trial_treatment_and_phase() {
+    let plan = plan();
+    let clients = plan.treatment(&plan.trials[2]).clients;
+    let english = if clients == 1 { "1 client".to_owned() } else { format!("{clients} clients") };
+    let at = |phase, share| Note::At(Position { plan: &plan, trial: 2, phase, share });
+    let rows = [
+        (at(None, None), format!("block 2 of 2, trial 3 of 4: A, {english}")),
+        (at(Some(Phase::Ramp), None), format!("block 2 of 2, trial 3 of 4: A, {english}: ramp")),
+        (
+            at(Some(Phase::Measure), Some(0.404)),
+            format!("block 2 of 2, trial 3 of 4: A, {english}: measure 40 %"),
+        ),
+    ];
+    for (position, text) in rows {
+        assert_eq!(note(&position, EN), text);
+    }
+    assert_eq!(
+        note(&at(Some(Phase::WarmUp), None), lang("ja")),
+        format!("ブロック 2/2、試行 3/4：A、クライアント数 {clients}：ウォームアップ")
+    );
+}
+
+#[test]
+fn reasons_that_dyno_gives_are_said_in_the_language() {
+    let reason = "the system died: was killed (signal 9)".to_owned();
+    let failed = Event::TrialFailed { trial: "b01-001".to_owned(), reason };
+    let text = event(&plan(), &failed, lang("ko")).expect("a failure is told");
+    assert!(text.ends_with(": 실패: 시스템이 중단됨: was killed (signal 9)"), "{text}");
+}
+
+#[test]
+fn rates_have_their_thousands_apart() {
+    let rows = [(0.0, "0.0"), (12.34, "12.3"), (999.6, "1,000"), (1_234_567.0, "1,234,567")];
+    for (value, text) in rows {
+        assert_eq!(per_second(value), text);
+    }
+}

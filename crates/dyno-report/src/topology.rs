@@ -1,0 +1,152 @@
+//! Who talks to whom, as a picture and in words.
+
+use crate::chart::topology::{Place, TopologyChart};
+use crate::messages::{Lang, headings, list, names};
+use dyno_analysis::model::{NodeRole, ReportModel, Topology, TopologyNode, TopologyWay, WayVia};
+
+/// Where a node stands: before others, or behind them.
+fn is_behind(role: NodeRole) -> bool {
+    matches!(role, NodeRole::Data | NodeRole::Management | NodeRole::Replica)
+}
+
+/// `SQL node 1`.
+fn node(node: TopologyNode, lang: Lang) -> String {
+    let name = match node.role {
+        NodeRole::Server => &headings::NODE_SERVER,
+        NodeRole::Embedded => &headings::NODE_EMBEDDED,
+        NodeRole::Member => &headings::NODE_MEMBER,
+        NodeRole::Sql => &headings::NODE_SQL,
+        NodeRole::Data => &headings::DATA_NODE,
+        NodeRole::Management => &headings::NODE_MANAGEMENT,
+        NodeRole::Primary => &headings::NODE_PRIMARY,
+        NodeRole::Replica => &headings::NODE_REPLICA,
+    };
+    match node.number {
+        None => name.text(lang).to_owned(),
+        Some(number) => format!("{} {number}", name.text(lang)),
+    }
+}
+
+/// What stands on a way, and which way it is; `None` where nothing does.
+fn on_way(way: &TopologyWay, lang: Lang) -> Option<Place> {
+    let role = match way.via {
+        WayVia::Direct => return None,
+        WayVia::Tcp => "TCP",
+        WayVia::Socket => headings::WAY_SOCKET.text(lang),
+        WayVia::Address => &way.what,
+        WayVia::Proxy => headings::PROXY.text(lang),
+        WayVia::Application => headings::APPLICATION_SERVER.text(lang),
+    };
+    let name = match way.via {
+        WayVia::Proxy | WayVia::Application => &way.what,
+        _ => &way.name,
+    };
+    Some(Place { name: name.clone(), note: if name == role { String::new() } else { role.to_owned() } })
+}
+
+fn generator(model: &ReportModel, topology: &Topology, lang: Lang) -> Place {
+    let clients = headings::CLIENTS_MOST.fill(lang, &[("clients", &topology.clients.to_string())]);
+    Place { name: format!("dyno {}", model.provenance.dyno_version), note: clients }
+}
+
+/// A picture for each distinct topology.
+pub(crate) fn charts(model: &ReportModel, lang: Lang) -> Vec<TopologyChart> {
+    let number = |at: usize| format!("topology-{}-", at + 1);
+    let all = model.topologies.iter().enumerate();
+    all.map(|(at, topology)| chart(model, topology, number(at), lang)).collect()
+}
+
+fn chart(model: &ReportModel, topology: &Topology, id: String, lang: Lang) -> TopologyChart {
+    let mut columns = vec![vec![generator(model, topology, lang)]];
+    let ways: Vec<Place> = topology.ways.iter().filter_map(|way| on_way(way, lang)).collect();
+    let has_direct = ways.len() < topology.ways.len();
+    let mut links = Vec::new();
+    let first = usize::from(!ways.is_empty()) + 1;
+    let (behind, front): (Vec<_>, Vec<_>) = topology.nodes.iter().partition(|it| is_behind(it.role));
+    for way in 0..ways.len() {
+        links.push([(0, 0), (1, way)]);
+        links.extend((0..front.len()).map(|row| [(1, way), (first, row)]));
+    }
+    if has_direct {
+        links.extend((0..front.len()).map(|row| [(0, 0), (first, row)]));
+    }
+    if !ways.is_empty() {
+        columns.push(ways);
+    }
+    let systems = list(lang, &topology.systems);
+    let place = |it: &&TopologyNode| match it.role {
+        // The only one has the system's name.
+        NodeRole::Server | NodeRole::Embedded => Place { name: systems.clone(), note: node(**it, lang) },
+        _ => Place { name: node(**it, lang), note: systems.clone() },
+    };
+    columns.push(front.iter().map(place).collect());
+    if front.iter().all(|it| it.role == NodeRole::Member) {
+        links.extend((1..front.len()).map(|row| [(first, row - 1), (first, row)]));
+    }
+    for (row, it) in behind.iter().enumerate() {
+        match it.role {
+            // It knows the others, and takes no data.
+            NodeRole::Management => {
+                links.extend(row.checked_sub(1).map(|above| [(first + 1, above), (first + 1, row)]))
+            }
+            _ => links.extend((0..front.len()).map(|at| [(first, at), (first + 1, row)])),
+        }
+    }
+    if !behind.is_empty() {
+        columns.push(behind.iter().map(|it| Place { name: node(**it, lang), note: String::new() }).collect());
+    }
+    TopologyChart {
+        id,
+        title: systems,
+        description: line(model, topology, lang),
+        machine: machine(model),
+        inside: if topology.address.is_empty() { columns.len() } else { columns.len() - 1 },
+        columns,
+        links,
+    }
+}
+
+/// The generator's machine in a few words.
+fn machine(model: &ReportModel) -> String {
+    let environment = &model.provenance.environment;
+    let parts = [environment.cpu_model.as_str(), environment.os_release.as_str()];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+/// The same as lines of text: `dyno 0.1.0 (up to 64 clients) → haproxy 2.6 (proxy) → MariaDB 10.11 (server)`.
+pub(crate) fn lines(model: &ReportModel, lang: Lang) -> Vec<String> {
+    model.topologies.iter().map(|topology| line(model, topology, lang)).collect()
+}
+
+/// Those lines that say more than that clients talk to a server.
+pub(crate) fn more_than_a_server(model: &ReportModel, lang: Lang) -> Vec<String> {
+    let is_plain =
+        |it: &&Topology| it.nodes.len() == 1 && it.ways.iter().all(|way| way.via == WayVia::Direct);
+    let shown = model.topologies.iter().filter(|it| !is_plain(it));
+    shown.map(|topology| line(model, topology, lang)).collect()
+}
+
+fn line(model: &ReportModel, topology: &Topology, lang: Lang) -> String {
+    let said = |place: Place| match place.note.is_empty() {
+        true => place.name,
+        false => names::with_note(&place.name, &place.note, lang),
+    };
+    let ways = topology.ways.iter();
+    let ways: Vec<String> = ways
+        .map(|way| on_way(way, lang).map_or_else(|| headings::WAY_DIRECT.text(lang).to_owned(), said))
+        .collect();
+    let is_direct = topology.ways.iter().all(|way| way.via == WayVia::Direct);
+    let nodes = |wanted: bool| {
+        let of = topology.nodes.iter().filter(move |it| is_behind(it.role) == wanted);
+        of.map(|it| node(*it, lang)).collect::<Vec<_>>()
+    };
+    let systems = names::with_note(&list(lang, &topology.systems), &nodes(false).join(lang.comma), lang);
+    let behind = nodes(true);
+    let parts = [
+        Some(said(generator(model, topology, lang))),
+        (!is_direct).then(|| ways.join(" | ")),
+        Some(systems),
+        (!behind.is_empty()).then(|| behind.join(lang.comma)),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" → ")
+}
