@@ -1,8 +1,8 @@
 //! What makes two sides hard to compare: conditions that differ, trials that may not be used, the time between the runs.
 
 use super::matching::Matching;
+use super::measured::Sides;
 use super::pool::{Pool, PooledTreatment, kind, load_differences, workload_differences};
-use super::verdicts::Sides;
 use crate::checks::add_finding;
 use crate::compare::model::{CompareDoubt, CompareFinding, Condition, Difference, SideName, TreatmentName};
 use crate::estimate::count;

@@ -5,7 +5,7 @@
 //! * `pool`: the runs of a side become one set of trials per treatment;
 //! * `matching`: which treatment of one side is which of the other;
 //! * `conditions`: what makes the sides hard to compare;
-//! * `verdicts`: ratios and verdicts, of each treatment;
+//! * `measured`: what two treatments say, before anything is judged; `verdicts`: ratios and verdicts, of each treatment;
 //! * `over_all`: one effect over all treatments, by metric and by kind of statement.
 //!
 //! Runs of two sides share no blocks, so nothing is paired: a mixed model ([`crate::stats::sides`]) gives the verdicts over all treatments, Welch's test on logarithms
@@ -13,6 +13,7 @@
 
 mod conditions;
 mod matching;
+mod measured;
 pub mod model;
 mod over_all;
 pub(crate) mod pool;

@@ -1,8 +1,8 @@
 //! One effect over all treatments that both sides have, for each metric and each kind of statement.
 
+use super::measured::{Measured, Sides, cell_of, invalid, is_violated};
 use super::model::OverAll;
 use super::pool::PooledTreatment;
-use super::verdicts::{Measured, Sides, cell_of, is_violated};
 use crate::comparisons::{MIN_REPEATS, judged_effect, open_verdict};
 use crate::estimate::count;
 use crate::model::{Effect, Interaction, NotWorking};
@@ -175,6 +175,6 @@ fn statement<'a>((base, new): Sides<'a>, name: &str) -> Option<Measured> {
     let few = cell.base.len().min(cell.new.len());
     let test = cell.welch().filter(|_| few >= MIN_REPEATS);
     let is_usable = few > 0 && !is_violated(base, new);
-    let pair = super::verdicts::invalid(Metric::MeanMs);
+    let pair = invalid(Metric::MeanMs);
     is_usable.then_some(Measured { pair, test, cell, is_usable })
 }

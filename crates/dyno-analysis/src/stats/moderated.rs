@@ -35,7 +35,7 @@ impl Prior {
         Self::within(variances, LIKELIHOOD_LEFT)
     }
 
-    /// The same with another allowance; for the program that chose it (`examples/error_rates.rs`).
+    /// The same with another allowance; for the program that chose it (`examples/error_rates`).
     #[must_use]
     pub fn within(variances: &[(f64, f64)], left: f64) -> Option<Self> {
         let mut sorted: Vec<f64> = variances.iter().map(|(variance, _)| *variance).collect();

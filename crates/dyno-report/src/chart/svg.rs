@@ -239,9 +239,8 @@ impl Drawing {
             Anchor::Middle => " m",
             Anchor::End => " e",
         };
-        let class = escaped(class);
-        let _ =
-            write!(self.body, r#"<text class="{class}{anchor}" x="{x}" y="{y}">{}</text>"#, escaped(text));
+        let class = class_attribute(format!("{class}{anchor}").trim_start());
+        let _ = write!(self.body, r#"<text{class} x="{x}" y="{y}">{}</text>"#, escaped(text));
     }
 
     /// A text that reads upwards, its middle at the place.

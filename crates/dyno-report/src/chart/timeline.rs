@@ -266,7 +266,10 @@ fn draw_course(drawing: &mut Drawing, course: &Course, axes: &Axes, upper: Frame
     let offered = course.offered.iter().map(|(at, rate)| Some((x.at(*at), per_second.at(*rate))));
     drawing.curve("offered", &offered.collect::<Vec<_>>());
     x_axis(drawing, all, &ticks(&x, Quantity::Number, 4));
-    drawing.line("axis", (lower.left, lower.bottom), (lower.right, lower.bottom));
+    // The axis of time stands there already, when there is no panel between.
+    if all.bottom > lower.bottom {
+        drawing.line("axis", (lower.left, lower.bottom), (lower.right, lower.bottom));
+    }
     let y = axes.latency_scale(lower);
     let line = |time: fn(&Moment) -> Option<f64>| -> Vec<Option<(f64, f64)>> {
         let place = |p: &Moment| time(p).map(|time| (x.at(p.start + p.length / 2.0), y.at(time)));

@@ -1,0 +1,125 @@
+//! What two treatments that belong together say of a metric, before anything is judged.
+
+use super::pool::PooledTreatment;
+use crate::compare::model::{ByRanks, MetricPair};
+use crate::comparisons::{MIN_REPEATS, open_verdict};
+use crate::estimate::{estimate_among, has_bound};
+use crate::model::{Range, RatioBound, Verdict};
+use crate::stats::compare::RatioTest;
+use crate::stats::ranks::rank_sum;
+use crate::stats::sides::{Cell, Place};
+use crate::stats::student;
+use dyno_model::audit::AuditVerdict;
+use dyno_model::plan::{LoadPlan, Metric};
+
+/// What is known of one comparison before any is judged.
+pub(super) struct Measured {
+    pub(super) pair: MetricPair,
+    /// The test, where there are enough values on both sides and the audits are not against it.
+    pub(super) test: Option<RatioTest>,
+    /// The values of both sides with their places; none where the treatment cannot be compared.
+    pub(super) cell: Cell,
+    /// True when both sides have a trial that is compared.
+    pub(super) is_usable: bool,
+}
+
+/// Two treatments that belong together: base, new.
+pub(super) type Sides<'a> = (&'a PooledTreatment<'a>, &'a PooledTreatment<'a>);
+
+/// The comparisons of two treatments that are told, by metric.
+pub(super) fn measured((base, new): Sides<'_>, metrics: &[Metric]) -> Vec<Measured> {
+    let loads = || [base, new].into_iter().map(|side| &side.treatment.load);
+    let is_given = loads().all(LoadPlan::gives_throughput);
+    // Who asks for nothing else gets it nevertheless.
+    let is_told = |metric: &&Metric| match metric.searched() {
+        Some(most) => loads().all(|load| load.find.is_some_and(|search| search.most == most)),
+        None => metrics.len() == 1 || !is_given || **metric != Metric::Throughput,
+    };
+    metrics.iter().filter(is_told).map(|metric| measure(base, new, *metric)).collect()
+}
+
+/// A comparison that nothing is known of.
+pub(super) fn invalid(metric: Metric) -> MetricPair {
+    MetricPair {
+        metric,
+        base: None,
+        new: None,
+        ratio: None,
+        bound: None,
+        ratio_interval: None,
+        interval_level: None,
+        p: None,
+        p_corrected: None,
+        detectable_ratio: None,
+        repeats_needed: None,
+        by_ranks: None,
+        exceeds_margin: false,
+        verdict: Verdict::Invalid,
+    }
+}
+
+fn measure(base: &PooledTreatment<'_>, new: &PooledTreatment<'_>, metric: Metric) -> Measured {
+    let cell = cell_of(base, new, |side| {
+        // A side of which a figure is missing is not compared at all.
+        let figures = side.standing.figures(metric)?;
+        Some(figures.into_iter().map(|(_, value)| value).collect())
+    });
+    let shown = |side: &PooledTreatment<'_>| match metric {
+        // Trials without a commit have a throughput, too.
+        Metric::Throughput => estimate_among(side.valid(), metric),
+        _ => {
+            let figures = side.standing.figures(metric)?;
+            estimate_among(figures.into_iter().map(|(record, _)| record), metric)
+        }
+    };
+    let values = |side: &[(Place, f64)]| side.iter().map(|(_, value)| *value).collect::<Vec<_>>();
+    let (of_base, of_new) = (values(&cell.base), values(&cell.new));
+    let is_violated = is_violated(base, new);
+    let ratio = geometric_mean(&of_new).zip(geometric_mean(&of_base)).map(|(new, base)| new / base);
+    let has_enough = of_base.len().min(of_new.len()) >= MIN_REPEATS;
+    let is_bound = |side: &PooledTreatment<'_>| has_bound(side.standing.usable.iter().copied(), metric);
+    let bound = RatioBound::of(is_bound(new), is_bound(base));
+    let is_unknown = bound == Some(RatioBound::Unknown);
+    let test = cell.welch().filter(|_| has_enough && !is_violated && !is_unknown);
+    // Figures that too few transactions leave unknown keep a comparison open; a side without any trial to compare makes it invalid.
+    let is_usable = !is_violated && [base, new].iter().all(|side| !side.standing.usable.is_empty());
+    let pair = MetricPair {
+        base: shown(base),
+        new: shown(new),
+        ratio: ratio.filter(|_| !is_unknown),
+        bound,
+        by_ranks: test.and_then(|_| rank_sum(&of_new, &of_base)).map(|ranks| ByRanks {
+            ratio: ranks.ratio,
+            ratio_interval: ranks.interval.map(|(low, high)| Range { low, high }),
+            p: ranks.p,
+        }),
+        verdict: open_verdict(is_usable),
+        ..invalid(metric)
+    };
+    Measured { pair, test, cell, is_usable }
+}
+
+/// Values of both sides with their places; nothing of a side that `values` has none for.
+pub(super) fn cell_of<'a>(
+    base: &'a PooledTreatment<'a>,
+    new: &'a PooledTreatment<'a>,
+    values: impl Fn(&'a PooledTreatment<'a>) -> Option<Vec<f64>>,
+) -> Cell {
+    let side = |side: &'a PooledTreatment<'a>| {
+        side.places.iter().copied().zip(values(side).unwrap_or_default()).collect::<Vec<_>>()
+    };
+    Cell { base: side(base), new: side(new) }
+}
+
+/// True when an audit of a side found the data violated.
+pub(super) fn is_violated(base: &PooledTreatment<'_>, new: &PooledTreatment<'_>) -> bool {
+    let mut records = [base, new].into_iter().flat_map(|side| &side.records);
+    records.any(|record| record.audit.verdict() == AuditVerdict::Violated)
+}
+
+/// `None` without values, or when one of them is not positive.
+fn geometric_mean(values: &[f64]) -> Option<f64> {
+    let are_positive = values.iter().all(|value| value.is_finite() && *value > 0.0);
+    let logarithms: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+    student::mean(&logarithms).filter(|_| are_positive).map(f64::exp)
+}
