@@ -87,7 +87,7 @@ fn chart(model: &ReportModel, topology: &Topology, id: String, lang: Lang) -> To
         match it.role {
             // It knows the others, and takes no data.
             NodeRole::Management => {
-                links.extend(row.checked_sub(1).map(|above| [(first + 1, above), (first + 1, row)]))
+                links.extend(row.checked_sub(1).map(|above| [(first + 1, above), (first + 1, row)]));
             }
             _ => links.extend((0..front.len()).map(|at| [(first, at), (first + 1, row)])),
         }

@@ -34,7 +34,9 @@ pub(crate) fn two_sides(random: &mut Random, reports: usize) {
         "| runs | blocks | treatments | between runs | spread | before | over all | any | before | over all | treatments | one before | one now |",
     );
     out("|---|---|---|---|---|---|---|---|---|---|---|---|---|");
-    for (runs, blocks) in [([1, 1], 3), ([1, 1], 5), ([1, 1], 10), ([5, 3], 1), ([3, 3], 3), ([2, 2], 5)] {
+    for (runs, blocks) in
+        [([1, 1], 3), ([1, 1], 5), ([1, 1], 10), ([5, 3], 1), ([3, 3], 3), ([2, 2], 5), ([4, 2], 3)]
+    {
         for treatments in [1, 6, 12] {
             for (between, spread) in [(0.0, 0.0), (0.0, 1.0), (0.03, 0.0), (0.03, 0.5)] {
                 // What runs differ in is in the change where each side has one: no test can tell.
@@ -87,7 +89,7 @@ impl TwoSides {
         };
         let tested = |metric: usize, at: usize| tests[metric][at].filter(|_| enough(&metrics[metric][at]));
         let all: Vec<RatioTest> = (0..METRICS)
-            .flat_map(|metric| (0..self.treatments).filter_map(move |at| Some((metric, at))))
+            .flat_map(|metric| (0..self.treatments).map(move |at| (metric, at)))
             .filter_map(|(metric, at)| tested(metric, at))
             .collect();
         let before = verdict::judge(&all, Rules::default());

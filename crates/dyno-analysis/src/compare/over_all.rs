@@ -35,7 +35,7 @@ impl<'a> Asked<'a> {
         metric: Metric,
         statement: Option<String>,
         pairs: &[Sides<'a>],
-        members: Vec<(usize, &Measured)>,
+        members: &[(usize, &Measured)],
     ) -> Self {
         let two = |cell: &Cell| cell.base.len().min(cell.new.len()) >= 2;
         let used = || members.iter().filter(|(_, it)| it.is_usable && two(&it.cell));
@@ -156,7 +156,7 @@ pub(super) fn statements(pairs: &[Sides<'_>], judged: &[QuestionVerdicts], rules
         let measured: Vec<(usize, Measured)> =
             pairs.iter().enumerate().filter_map(|(at, sides)| Some((at, statement(*sides, name)?))).collect();
         let members: Vec<(usize, &Measured)> = measured.iter().map(|(at, it)| (*at, it)).collect();
-        let asked = Asked::new(Metric::MeanMs, Some(name.to_owned()), pairs, members);
+        let asked = Asked::new(Metric::MeanMs, Some(name.to_owned()), pairs, &members);
         asked.test().is_some().then_some(asked)
     });
     let asked: Vec<Asked<'_>> = asked.collect();

@@ -540,7 +540,7 @@ fn the_statement_that_became_slower_is_named_and_the_others_are_not() {
     let run_with = |name: &str| {
         let mut changed = run(name, 1.0);
         each_record(&mut changed, |at, record| {
-            record.statements[0].latency.mean = 1.3e6 * [1.0, 1.004, 0.997, 1.002][at % 4]
+            record.statements[0].latency.mean = 1.3e6 * [1.0, 1.004, 0.997, 1.002][at % 4];
         });
         changed
     };

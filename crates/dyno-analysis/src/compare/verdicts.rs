@@ -39,7 +39,7 @@ pub(super) fn verdicts(pairs: &[Sides<'_>], metrics: &[Metric], rules: Rules) ->
         .map(|metric| {
             let of = |row: &'_ Vec<Measured>| row.iter().position(|it| it.pair.metric == *metric);
             let members = all.iter().enumerate().filter_map(|(pair, row)| Some((pair, &row[of(row)?])));
-            Asked::new(*metric, None, pairs, members.collect())
+            Asked::new(*metric, None, pairs, &members.collect::<Vec<_>>())
         })
         .collect();
     let known: Vec<gate::QuestionTests> = asked.iter().map(Asked::known).collect();

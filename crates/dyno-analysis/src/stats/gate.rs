@@ -23,11 +23,14 @@ use super::verdict::{
     Corrected, Decision, Judgement, Rules, benjamini_hochberg, holm, judgement, shared_risk, step_up,
 };
 
+/// Corrects p-values with weights at a risk.
+type Correction = fn(&[(f64, f64)], f64) -> Vec<Corrected>;
+
 /// How the hypotheses of all questions are corrected together.
 #[derive(Debug, Clone, Copy)]
 pub struct Together {
     /// p-values with weights, corrected at a risk.
-    correct: fn(&[(f64, f64)], f64) -> Vec<Corrected>,
+    correct: Correction,
     /// Weight of the effect over all cells; an effect in any of the cells has 1.
     weight_of_effect: f64,
 }

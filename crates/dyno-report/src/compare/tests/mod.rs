@@ -72,6 +72,7 @@ fn github_shows_the_outcome_and_what_is_worse_and_takes_no_command_from_a_name()
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "the page itself is the test")]
 fn the_text_has_doubts_figures_and_the_outcome_as_its_last_line() {
     let model = model();
     assert_eq!(model.outcome.verdict, Verdict::Worse);
