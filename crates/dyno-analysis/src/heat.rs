@@ -109,4 +109,17 @@ mod tests {
         let sum: u64 = map.columns.iter().flat_map(|column| &column.counts).sum();
         assert_eq!(sum, 299 * 7 + 1);
     }
+    #[test]
+    fn what_is_left_at_the_end_is_no_stretch_of_its_own() {
+        let interval = |second: u32| CountedInterval {
+            start_s: f64::from(second),
+            length_s: if second == 10 { 0.1 } else { 1.0 },
+            counts: vec![(band(1_000_000), 3)],
+        };
+        let course: Vec<_> = (0..=10).map(interval).collect();
+        let trial = Trial { id: "b01-001".to_owned(), block: 1, treatment: 0 };
+        let columns = heat_map(&trial, &course, COLUMNS).expect("a map").columns;
+        let last = columns.last().expect("ten");
+        assert_eq!((columns.len(), last.length_s, last.counts.as_slice()), (10, 1.1, &[6][..]));
+    }
 }

@@ -49,9 +49,7 @@ impl HeatChart {
     /// Draws it.
     pub(crate) fn draw(&self) -> Chart {
         let mut drawing = Drawing::new(&self.id, &self.title, &self.description, WIDTH);
-        let mut bands: Vec<f64> =
-            self.bands.iter().copied().filter(|it| it.is_finite() && *it > 0.0).collect();
-        bands.sort_by(f64::total_cmp);
+        let bands: Vec<f64> = self.bands.iter().copied().filter(|it| it.is_finite() && *it > 0.0).collect();
         let (low, high) = (bands.first().copied().unwrap_or(0.1), bands.last().copied().unwrap_or(10.0));
         let high = if high > low { high } else { low * 10.0 };
         let probe = Frame { left: 0.0, right: 1.0, top: TOP, bottom: TOP + HEIGHT };
