@@ -36,7 +36,7 @@ fn not_ready_pause(attempt: u32) -> Duration {
 const THINK_MAX: f64 = 10.0;
 
 /// How long a client waits before a transaction, nanoseconds. It waits before its first one too, so that clients do not begin together.
-fn think(mean: Nanos, seed: u64, client: ClientId, sequence: u64) -> u64 {
+pub(crate) fn think(mean: Nanos, seed: u64, client: ClientId, sequence: u64) -> u64 {
     // 1 - u is never 0.
     let times = -(1.0 - Random::new(seed, Stream::Think, client.0.into(), sequence).unit()).ln();
     (mean.0 as f64 * times.min(THINK_MAX)) as u64

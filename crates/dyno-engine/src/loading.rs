@@ -32,7 +32,7 @@ pub struct Loading<'a> {
 
 type Result<T> = std::result::Result<T, OperationFailure>;
 
-/// Drops the tables if they exist, makes them anew, sends the data set's statements, fills the tables, and builds their indexes. Returns the number of rows
+/// Drops the tables if they exist, makes them anew, sends the data set's statements, has it make what is its own, fills the tables, and builds their indexes. Returns the number of rows
 /// filled.
 ///
 /// # Errors
@@ -56,6 +56,7 @@ pub fn load(loading: &Loading<'_>, listener: &mut dyn Listener) -> Result<u64> {
         };
         block_on(connection.query(statement, &mut Discard)).map_err(pointed)?;
     }
+    loading.data.make(loading.target, loading.interrupts)?;
     let total: u64 = tables.iter().map(|table| table.rows).sum();
     let loaders = if loading.target.engine.traits().has_one_writer { 1 } else { LOADERS };
     let board = Board::new(&tables, 0, loaders, patience);

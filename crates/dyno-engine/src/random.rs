@@ -23,6 +23,8 @@ pub enum Stream {
     Fault = 5,
     /// How long clients wait between transactions.
     Think = 6,
+    /// Which of several scripts comes next.
+    Choice = 7,
 }
 
 /// The seed of everything that a trial draws: keys and values of its transactions, pauses, arrivals. It follows from the experiment's

@@ -1,8 +1,11 @@
-//! Files that users write, such as scripts and specs: read whole, up to a limit. A device that never ends would take all memory otherwise.
+//! Files that users write, such as scripts and specs: read whole, up to a limit. A device that never ends would take all memory otherwise. And
+//! the names in them.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 /// Largest script or file of options, bytes. None that anybody wrote by hand comes near.
 pub const SCRIPT_MAX: u64 = 64 << 20;
@@ -34,6 +37,19 @@ pub fn read_from(source: impl Read, limit: u64) -> io::Result<Vec<u8>> {
 pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or_default().to_owned()
+}
+
+/// The name for as long as the program runs; one that was given before is not kept twice, since every trial gives them anew.
+#[must_use]
+pub fn lasting(name: String) -> &'static str {
+    static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = names.get(name.as_str()) {
+        return known;
+    }
+    let name: &'static str = Box::leak(name.into_boxed_str());
+    names.insert(name);
+    name
 }
 
 #[cfg(test)]

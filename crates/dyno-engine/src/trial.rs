@@ -1,19 +1,22 @@
 //! What measures a native workload: [`run_load`] alone, [`run_trial`] with everything around it that lets a number be trusted, from
-//! the baseline to the findings.
+//! the baseline to the findings. [`run_script_trial`] has the same around a script.
 
-use crate::commit_ledger::CommitLedger;
 use crate::measure::crew::{Crew, Ending, Measured};
 use crate::measure::load::{LoadInput, LoadRecord, TrialError};
+use crate::measure::meter::{Script, ScriptThreads, hire_scripts};
 use crate::measure::watch::INTERRUPTED;
 use crate::native_clients::NativeClients;
+use crate::own_audit::OwnAudit;
 use crate::random::trial_seed;
-use crate::settling::{is_unanswered, observe, settle};
+use crate::recording::Kinds;
+use crate::settling::{OpenSessions, is_unanswered, observe, settle};
 use crate::window::Window;
 use crate::worker::hire_native;
 use crate::workload::{AuditFacts, Workload};
 use dyno_drivers::patience::is_end_requested;
 use dyno_drivers::{Connection, Discard, Driver, block_on};
 use dyno_model::audit::{AuditCheck, AuditRecord};
+use dyno_model::catalog::Growth;
 use dyno_model::event::{Listener, Phase};
 use dyno_model::failure::{FailureKind, OperationFailure, Remedy};
 use dyno_model::fault::FaultRecord;
@@ -138,19 +141,142 @@ pub fn run_load<W: Workload>(
     measure(&native, Ending::LeaveBehind, input, || (), listener).map(|measured| measured.record)
 }
 
-/// Measures clients of a native workload; `begin` is called when all are ready and none has begun.
-fn measure<W: Workload>(
-    native: &Arc<NativeClients<W>>,
+/// Measures clients; `begin` is called when all are ready and none has begun.
+fn measure(
+    clients: &impl Clients,
     ending: Ending,
     input: &LoadInput<'_>,
     begin: impl FnOnce(),
     listener: &mut dyn Listener,
 ) -> Result<Measured, TrialError> {
-    let mut crew = Crew::new(native.kinds(), ending, input);
-    hire_native(&mut crew, native)?;
-    crew.await_ready(None, listener)?;
+    let mut crew = Crew::new(clients.kinds(), ending, input);
+    clients.hire(&mut crew)?;
+    crew.await_ready(clients.ready_limit(), listener)?;
     begin();
     Ok(crew.measure(listener))
+}
+
+/// Whose transactions a trial measures.
+trait Clients {
+    /// What the audit needs to know of the data before the trial.
+    type Baseline;
+
+    /// Names of the kinds of statements, and of the transactions that have any.
+    fn kinds(&self) -> Kinds;
+
+    /// How long clients wait on average before a transaction of this name, where that is not the load's think time.
+    fn think(&self, name: u16) -> Option<Nanos>;
+
+    /// Starts the threads.
+    fn hire(&self, crew: &mut Crew<'_>) -> Result<(), TrialError>;
+
+    /// How long they may take to be ready; `None`: as long as each connection may.
+    fn ready_limit(&self) -> Option<Duration>;
+
+    /// Which sessions they have opened on each of the nodes, as far as that is known.
+    fn sessions(&self) -> Vec<&OpenSessions>;
+
+    async fn baseline(&self, observer: &mut Connection) -> Result<Self::Baseline, OperationFailure>;
+
+    fn growth(&self, baseline: &Self::Baseline) -> Option<Growth>;
+
+    async fn audit(
+        &self,
+        observer: &mut Connection,
+        facts: &AuditFacts<'_, Self::Baseline>,
+    ) -> Result<Vec<AuditCheck>, OperationFailure>;
+}
+
+impl<W: Workload> Clients for Arc<NativeClients<W>> {
+    type Baseline = W::Baseline;
+
+    fn kinds(&self) -> Kinds {
+        NativeClients::kinds(self)
+    }
+
+    fn think(&self, name: u16) -> Option<Nanos> {
+        self.workload.think(name)
+    }
+
+    fn hire(&self, crew: &mut Crew<'_>) -> Result<(), TrialError> {
+        hire_native(crew, self)
+    }
+
+    fn ready_limit(&self) -> Option<Duration> {
+        None
+    }
+
+    fn sessions(&self) -> Vec<&OpenSessions> {
+        NativeClients::sessions(self).collect()
+    }
+
+    async fn baseline(&self, observer: &mut Connection) -> Result<W::Baseline, OperationFailure> {
+        self.workload.baseline(observer).await
+    }
+
+    fn growth(&self, baseline: &W::Baseline) -> Option<Growth> {
+        self.workload.growth(baseline)
+    }
+
+    async fn audit(
+        &self,
+        observer: &mut Connection,
+        facts: &AuditFacts<'_, W::Baseline>,
+    ) -> Result<Vec<AuditCheck>, OperationFailure> {
+        let mut checks = self.workload.audit(observer, facts).await?;
+        if let Some(ledger) = &self.ledger {
+            checks.push(ledger.audit(observer).await?);
+        }
+        Ok(checks)
+    }
+}
+
+/// The threads of a script.
+struct ScriptClients<'a, S> {
+    script: Arc<S>,
+    threads: &'a ScriptThreads,
+    audit: &'a OwnAudit,
+}
+
+impl<S: Script> Clients for ScriptClients<'_, S> {
+    type Baseline = Vec<i64>;
+
+    fn kinds(&self) -> Kinds {
+        Kinds { statements: self.script.kinds(), ..Kinds::default() }
+    }
+
+    fn think(&self, _name: u16) -> Option<Nanos> {
+        None
+    }
+
+    fn hire(&self, crew: &mut Crew<'_>) -> Result<(), TrialError> {
+        hire_scripts(crew, &self.script, self.threads)
+    }
+
+    fn ready_limit(&self) -> Option<Duration> {
+        Some(self.threads.ready_limit)
+    }
+
+    /// A script connects as it likes.
+    fn sessions(&self) -> Vec<&OpenSessions> {
+        Vec::new()
+    }
+
+    async fn baseline(&self, observer: &mut Connection) -> Result<Vec<i64>, OperationFailure> {
+        self.audit.values(observer).await
+    }
+
+    fn growth(&self, _baseline: &Vec<i64>) -> Option<Growth> {
+        None
+    }
+
+    async fn audit(
+        &self,
+        observer: &mut Connection,
+        facts: &AuditFacts<'_, Vec<i64>>,
+    ) -> Result<Vec<AuditCheck>, OperationFailure> {
+        self.audit.checks(observer, &facts.baseline).await
+    }
 }
 
 /// Runs ramp, warm-up, measuring and audit of one trial.
@@ -162,26 +288,46 @@ pub fn run_trial<W: Workload>(
     input: &TrialInput<'_>,
     listener: &mut dyn Listener,
 ) -> Result<TrialRecord, TrialError> {
-    let workload = Arc::new(workload);
+    let clients = input.nodes.iter().map(|node| node.door.as_ref().unwrap_or(&node.target));
+    let spare = input.nodes.iter().filter(|node| node.is_spare).count();
+    let native = NativeClients::new(Arc::new(workload), clients, spare, input.load.load);
+    trial(&Arc::new(native), input, listener)
+}
+
+/// Runs ramp, warm-up, measuring and audit of one trial of a script, which connects to the nodes by itself.
+///
+/// # Errors
+/// When nothing could be measured. Trouble during measuring is in the record's findings instead.
+pub fn run_script_trial<S: Script>(
+    script: S,
+    audit: &OwnAudit,
+    threads: &ScriptThreads,
+    input: &TrialInput<'_>,
+    listener: &mut dyn Listener,
+) -> Result<TrialRecord, TrialError> {
+    trial(&ScriptClients { script: Arc::new(script), threads, audit }, input, listener)
+}
+
+fn trial(
+    clients: &impl Clients,
+    input: &TrialInput<'_>,
+    listener: &mut dyn Listener,
+) -> Result<TrialRecord, TrialError> {
     listener.event(&input.load.enters(Phase::Ramp));
     let mut observers = block_on(observers(&input.nodes)).map_err(TrialError::Ramp)?;
     let observer = &mut observers[0];
-    let baseline = block_on(workload.baseline(observer)).map_err(TrialError::Baseline)?;
+    let baseline = block_on(clients.baseline(observer)).map_err(TrialError::Baseline)?;
     let server_version = observer.server_version().to_owned();
-    let load = LoadInput { growth: workload.growth(&baseline), ..input.load.clone() };
-    let clients = input.nodes.iter().map(|node| node.door.as_ref().unwrap_or(&node.target));
-    let spare = input.nodes.iter().filter(|node| node.is_spare).count();
-    let native = NativeClients::new(Arc::clone(&workload), clients, spare, load.load);
-    let native = Arc::new(native);
+    let load = LoadInput { growth: clients.growth(&baseline), ..input.load.clone() };
     let (mut before, mut read_at) = (Counters::new(), Instant::now());
     let read = || (before, read_at) = ((input.counters)(), Instant::now());
     let Measured { record: measured, totals, window } =
-        measure(&native, Ending::Await, &load, read, listener)?;
+        measure(clients, Ending::Await, &load, read, listener)?;
     let mended = input.mend.map(|mend| mend());
     let states =
         mended.as_ref().map_or_else(|| Ok(vec![NodeState::Up; input.nodes.len()]), |it| it.nodes.clone());
     let settled = states.as_ref().map_err(|reason| FailureKind::Other.failure(reason)).and_then(|states| {
-        let each = observers.iter_mut().zip(&input.nodes).zip(native.sessions()).zip(states);
+        let each = observers.iter_mut().zip(&input.nodes).zip(clients.sessions()).zip(states);
         let settled = each.map(|(((observer, node), sessions), state)| match *state {
             NodeState::Down => Ok(0),
             NodeState::Up => settle(observer, &node.target, sessions, None),
@@ -205,12 +351,12 @@ pub fn run_trial<W: Workload>(
         ..measured.trial_record(input.trial.clone(), input.started_at.clone(), server_version)
     };
     for (name, named) in record.transactions.iter_mut().enumerate() {
-        named.think = workload.think(name as u16);
+        named.think = clients.think(name as u16);
     }
     listener.event(&load.enters(Phase::Audit));
     let facts = AuditFacts { baseline, totals: &totals, opens: window.opens() };
     let silence;
-    let asks = Asks { workload: &*workload, ledger: native.ledger.as_deref(), node: &input.nodes[asked] };
+    let asks = Asks { clients, node: &input.nodes[asked] };
     (record.audit, silence) = audited(&asks, &mut observers[asked], input, settled, &facts);
     record.end = end(&record.audit, &window, &load, silence.is_some());
     let facts = record.facts.get_or_insert_default();
@@ -287,20 +433,19 @@ fn asked_node(states: &[NodeState]) -> usize {
 }
 
 /// What the data is held against, and where it is asked for.
-struct Asks<'a, W> {
-    workload: &'a W,
-    ledger: Option<&'a CommitLedger>,
+struct Asks<'a, C> {
+    clients: &'a C,
     node: &'a Node,
 }
 
 /// The audit of data that the clients' sessions are done with, and why nobody answered it, if nobody did: the server has stopped, and who
 /// knows since when, or the user does not want to wait.
-fn audited<W: Workload>(
-    asks: &Asks<'_, W>,
+fn audited<C: Clients>(
+    asks: &Asks<'_, C>,
     observer: &mut Connection,
     input: &TrialInput<'_>,
     settled: Result<u64, OperationFailure>,
-    facts: &AuditFacts<'_, W::Baseline>,
+    facts: &AuditFacts<'_, C::Baseline>,
 ) -> (AuditRecord, Option<String>) {
     let unsettled = settled.as_ref().copied().unwrap_or_default();
     let mut silence = None;
@@ -315,19 +460,15 @@ fn audited<W: Workload>(
     (AuditRecord { checks: checks.unwrap_or_else(not_run), unsettled }, silence)
 }
 
-impl<W: Workload> Asks<'_, W> {
+impl<C: Clients> Asks<'_, C> {
     fn audit(
         &self,
         observer: &mut Connection,
-        facts: &AuditFacts<'_, W::Baseline>,
+        facts: &AuditFacts<'_, C::Baseline>,
     ) -> Result<Vec<AuditCheck>, OperationFailure> {
         let ask = async |observer: &mut Connection| {
             catch_up(observer, self.node).await?;
-            let mut checks = self.workload.audit(observer, facts).await?;
-            if let Some(ledger) = self.ledger {
-                checks.push(ledger.audit(observer).await?);
-            }
-            Ok(checks)
+            self.clients.audit(observer, facts).await
         };
         let deadline = Instant::now() + AUDIT_LIMIT;
         let mut was_renewed = false;

@@ -161,7 +161,7 @@ impl Claim {
     pub fn adopt_all(&mut self, target: &Target, options: &ClaimOptions<'_>) -> Result<(), HostError> {
         let failed = not_marked(&self.database);
         let mut marker = Marker::open(target).map_err(&failed)?;
-        for table in marker.tables().map_err(&failed)? {
+        for table in marker.tables().map_err(&failed)?.into_iter().filter(|table| table != MARKER_TABLE) {
             if self.tables.insert(table.clone()) {
                 marker.record(&table, options).map_err(&failed)?;
             }
@@ -190,8 +190,16 @@ pub fn cleanup(target: &Target, replaced: &BTreeSet<String>) -> Result<Vec<Strin
     let ours = marker.recorded().map_err(failed)?;
     let dropped: Vec<String> =
         existing.into_iter().filter(|table| ours.contains(table) || replaced.contains(table)).collect();
-    for table in &dropped {
-        marker.drop_table(table).map_err(failed)?;
+    let mut left = dropped.clone();
+    while !left.is_empty() {
+        // One that others refer to goes after them, and what belongs to a table goes with it.
+        let failures: Vec<_> = left.iter().filter_map(|table| marker.drop_table(table).err()).collect();
+        let existing = marker.tables().map_err(failed)?;
+        let before = left.len();
+        left.retain(|table| existing.contains(table));
+        if let Some(failure) = failures.into_iter().next().filter(|_| left.len() == before) {
+            return Err(failed(failure));
+        }
     }
     marker.drop_table(MARKER_TABLE).map_err(failed)?;
     Ok(dropped)
@@ -251,7 +259,10 @@ impl Marker {
 
     fn drop_table(&mut self, table: &str) -> Asked<()> {
         let quoted = self.engine.dialect().quoted_name(table);
-        self.session.run(&format!("DROP TABLE {quoted}"))
+        self.session.run(&format!("DROP TABLE {quoted}")).or_else(|failure| {
+            // Scripts of users make views as well.
+            self.session.run(&format!("DROP VIEW {quoted}")).map_err(|_| failure)
+        })
     }
 }
 

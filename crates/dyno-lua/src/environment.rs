@@ -4,6 +4,7 @@ use crate::chunks::Chunks;
 use dyno_model::engine::SysbenchDriver;
 use dyno_model::retry::RetriedErrors;
 use dyno_model::target::{Engine, Target};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize};
@@ -171,6 +172,11 @@ impl Default for Databases {
 pub struct Environment {
     /// The script.
     pub script: ScriptSource,
+    /// Modules that `require` finds before any other, by name, with their source.
+    pub modules: BTreeMap<String, String>,
+    /// Scripts have the output and the working folder to themselves. Otherwise what they print goes nowhere, and modules in that folder are none of
+    /// theirs.
+    pub is_alone: bool,
     /// `sysbench.cmdline.command`.
     pub command: Option<String>,
     /// `sysbench.cmdline.argv`, from 0. Passwords must have been taken out.
@@ -213,6 +219,8 @@ impl Environment {
     pub fn new(script: ScriptSource) -> Self {
         Self {
             script,
+            modules: BTreeMap::new(),
+            is_alone: true,
             command: None,
             argv: Vec::new(),
             threads: 1,

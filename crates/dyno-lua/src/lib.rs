@@ -10,6 +10,7 @@
 //! state.set_options(values)                     sysbench.opt
 //! state.attach(meter)                           from now on statements are counted
 //! state.call("thread_init", Some(n))            the script connects and prepares
+//! state.settle()                                frees what that left behind
 //! ... wait for the common start ...
 //! state.run_thread(n)                           the loop of events; returns when the meter or the script says so
 //! state.call("thread_done", Some(n))

@@ -128,6 +128,7 @@ fn fill_others(lua: &Lua, native: &Table) -> mlua::Result<()> {
         }),
     )?;
     set("load_bundled", lua.create_function(|lua, name: LuaString| load_bundled(lua, &name)))?;
+    set("load_given", lua.create_function(|lua, name: LuaString| load_given(lua, &name)))?;
     set(
         "load_text",
         lua.create_function(|lua, (name, text): (String, LuaString)| load(lua, &name, &text.as_bytes())),
@@ -228,6 +229,22 @@ fn load_bundled(lua: &Lua, name: &LuaString) -> mlua::Result<Option<Function>> {
     match modules::bundled(&name) {
         Some(source) => Ok(load(lua, &format!("@{name}.lua"), source.as_bytes())?.0),
         None => Ok(None),
+    }
+}
+
+/// A module that whoever made the environment has brought.
+fn load_given(lua: &Lua, name: &LuaString) -> mlua::Result<Option<Function>> {
+    let name = name.to_string_lossy();
+    let source = with_some(|context| context.environment.modules.get(&name).cloned()).flatten();
+    let Some(source) = source else { return Ok(None) };
+    let file = format!("{name}.lua");
+    let (chunk, _, message) = load(lua, &format!("={file}"), source.as_bytes())?;
+    match chunk {
+        Some(chunk) => Ok(Some(chunk)),
+        // `require` would go on looking; the error is what has to be told.
+        None => {
+            lua.load("local message = ... return function() error(message, 0) end").call(message).map(Some)
+        }
     }
 }
 

@@ -37,12 +37,12 @@ impl State {
         state.run_script(&environment.script)?;
         state.own("top_level_ended")?.call::<()>(()).map_err(|error| broken(&error))?;
         drop(entered);
-        state.collect_garbage();
+        state.settle();
         Ok(state)
     }
 
-    /// What loading and preparing left behind would stay for the whole run: an event seldom makes enough garbage for a collection.
-    fn collect_garbage(&self) {
+    /// Collects garbage: what loading and preparing left behind would stay for the whole run, since an event seldom makes enough for a collection.
+    pub fn settle(&self) {
         let _entered = Entered::new(&self.home);
         // That one of a script's own finalisers raises an error is the script's affair.
         let _ = self.own("settle").map(|settle| settle.call::<()>(()));
@@ -63,7 +63,14 @@ impl State {
         native.set("about", about(&lua, environment, role)?)?;
         let (path, cpath) = modules::paths();
         let package: Table = lua.globals().get("package")?;
-        package.set("path", path.as_str())?;
+        match environment.is_alone {
+            true => package.set("path", path.as_str())?,
+            false => {
+                let kept: Vec<&str> =
+                    path.split(';').filter(|template| !template.starts_with("./")).collect();
+                package.set("path", kept.join(";"))?;
+            }
+        }
         package.set("cpath", cpath.as_str())?;
         modules::run_prelude(&lua, &native)?;
         drop(entered);
@@ -275,8 +282,16 @@ impl State {
     /// # Errors
     /// What the script raised.
     pub fn run_thread(&self, thread: u32) -> Result<()> {
-        self.collect_garbage();
         self.call("thread_run", Some(thread))
+    }
+
+    /// True when the script has a loop of events of its own.
+    #[must_use]
+    pub fn has_own_loop(&self) -> bool {
+        let _entered = Entered::new(&self.home);
+        let usual: mlua::Result<Value> = self.native().get("thread_run");
+        let found: mlua::Result<Value> = self.lua().globals().get("thread_run");
+        !matches!((usual, found), (Ok(usual), Ok(found)) if usual == found)
     }
 
     /// Which reports the script prints itself.
@@ -371,6 +386,7 @@ fn about(lua: &Lua, environment: &Environment, role: Role) -> mlua::Result<Table
         ScriptSource::Module(name) | ScriptSource::Text { name, .. } => name.clone(),
     };
     about.set("script_path", script)?;
+    about.set("alone", environment.is_alone)?;
     Ok(about)
 }
 

@@ -9,6 +9,8 @@ use std::fmt;
 pub const HTTP: &str = "http";
 /// The workload that can go through an application in front of the database.
 pub const CRUD: &str = "crud";
+/// The workload whose scripts declare options of their own, which are keys beside its options.
+pub const LUA: &str = "lua";
 
 /// A workload as `dyno workloads` prints it and as the spec is checked against.
 #[derive(Debug, Clone)]
@@ -73,7 +75,7 @@ pub enum OptionKind {
     Choice(&'static [&'static str]),
     /// Any text.
     Text,
-    /// SQL of the user's own: files, or texts with names.
+    /// Scripts of the user's own: files, or texts with names.
     Scripts {
         /// A spec without any is wrong.
         is_required: bool,
@@ -82,9 +84,20 @@ pub enum OptionKind {
     Texts,
 }
 
-/// A script of SQL, as it stood in its file or in the spec.
+/// An option that scripts of the user's own declare.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DeclaredOption {
+    /// Key in the `[workload]` table.
+    pub name: String,
+    /// Type and range.
+    pub kind: OptionKind,
+    /// Value when the spec says nothing; `None` where scripts disagree, so that it has to say something.
+    pub default: Option<OptionValue>,
+}
+
+/// A script of the user's own, as it stood in its file or in the spec.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SqlScript {
+pub struct ScriptText {
     /// What it is called in reports.
     pub name: String,
     /// Share among the weights of all scripts with which it is chosen.
@@ -97,7 +110,7 @@ pub struct SqlScript {
 }
 
 /// As on pgbench's command line: a weight of 1 is not written.
-impl fmt::Display for SqlScript {
+impl fmt::Display for ScriptText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)?;
         if self.weight != 1 {
@@ -120,7 +133,7 @@ pub enum OptionValue {
     /// Word or text.
     Text(String),
     /// Scripts.
-    Scripts(Vec<SqlScript>),
+    Scripts(Vec<ScriptText>),
     /// Texts by text.
     Texts(BTreeMap<String, String>),
 }
@@ -257,7 +270,7 @@ impl WorkloadOptions {
     /// # Panics
     /// When the description has no such option of this name.
     #[must_use]
-    pub fn scripts(&self, name: &str) -> &[SqlScript] {
+    pub fn scripts(&self, name: &str) -> &[ScriptText] {
         match self.0.get(name) {
             Some(OptionValue::Scripts(scripts)) => scripts,
             other => panic!("option {name} is not a list of scripts: {other:?}"),

@@ -174,6 +174,13 @@ impl OperationFailure {
         Some(format!("{head}{shown}{right}\n{}^", " ".repeat(indent)))
     }
 
+    /// True when the connection is gone.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        self.kind.remedy() == Remedy::Reconnect && self.kind != FailureKind::Cancelled
+            || self.kind == FailureKind::Protocol
+    }
+
     /// True when the database itself said it: its errors carry a number or a state.
     #[must_use]
     pub fn is_answered(&self) -> bool {

@@ -57,4 +57,4 @@ pub mod target;
 pub mod template;
 pub mod units;
 mod way;
-mod words;
+pub mod words;

@@ -238,12 +238,18 @@ impl Plan {
     /// data folder of dyno's.
     #[must_use]
     pub fn restores(&self, system: usize, rows: u64) -> bool {
-        matches!(&self.systems[system].source, SystemSource::Managed(server) if server.is_copyable())
+        self.is_copyable(system)
             && match self.data {
                 FreshData::Load => false,
                 FreshData::Restore => true,
                 FreshData::Auto => rows >= RESTORE_ROWS,
             }
+    }
+
+    /// True when what was loaded on a system can be restored by copy.
+    #[must_use]
+    pub fn is_copyable(&self, system: usize) -> bool {
+        matches!(&self.systems[system].source, SystemSource::Managed(server) if server.is_copyable())
     }
 
     /// True when the data are looked at after each block, and may end the run.

@@ -95,6 +95,18 @@ pub enum Obstacle {
     },
     /// Scripts of SQL have no tables on a server that is started empty.
     NoTables,
+    /// Scripts of Lua have no function that makes their data where nobody else does.
+    NoPrepare,
+    /// What scripts of Lua make cannot be told from what is in the database.
+    DatabaseNotEmpty {
+        /// The database.
+        database: String,
+    },
+    /// What scripts of Lua send is not known, and nobody said that they may write.
+    WritesRefused {
+        /// The database, as `--yes-write-to` would name it.
+        database: String,
+    },
     /// The spec sets fewer connections than the plan needs.
     FewConnectionsSet {
         /// What it sets.
@@ -177,6 +189,7 @@ impl Obstacle {
             | Self::OtherSessions { .. }
             | Self::Replicates
             | Self::StateUnknown { .. }
+            | Self::WritesRefused { .. }
             | Self::Doubt(_) => Weight::Warning,
             Self::TrialTooLong
             | Self::TooFewFiles { .. }
@@ -185,6 +198,8 @@ impl Obstacle {
             | Self::NoFolder { .. }
             | Self::ClosedFolder { .. }
             | Self::NoTables
+            | Self::NoPrepare
+            | Self::DatabaseNotEmpty { .. }
             | Self::FewConnectionsSet { .. }
             | Self::FewConnections { .. }
             | Self::SetupElsewhere

@@ -31,3 +31,13 @@ pub(crate) fn suggestion(word: &str, candidates: &[&str], kind: &str) -> String 
 pub(crate) fn list(words: &[&str]) -> String {
     words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }
+/// True when a statement begins with one of these words, in a parenthesis perhaps.
+#[must_use]
+pub fn begins_with(statement: &str, words: &[&str]) -> bool {
+    let word = statement
+        .trim_start_matches(['(', ' '])
+        .split(|c: char| !c.is_ascii_alphabetic())
+        .next()
+        .unwrap_or_default();
+    words.iter().any(|known| known.eq_ignore_ascii_case(word))
+}

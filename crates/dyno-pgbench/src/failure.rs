@@ -4,7 +4,7 @@ use crate::own::OWN;
 use crate::statistics::Ending;
 use dyno_drivers::address;
 use dyno_drivers::postgres::protocol::placeholder::Template;
-use dyno_model::failure::{FailureKind, OperationFailure, Remedy};
+use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{Endpoint, Engine, Target};
 
 /// How a transaction ends that met this failure and is not tried again; `None` when the client cannot go on at all.
@@ -25,7 +25,7 @@ pub(crate) fn words(failure: &OperationFailure) -> String {
     if failure.sqlstate.is_empty() && failure.code == 0 {
         failure.message.clone()
     } else {
-        let severity = if is_lost(failure) { "FATAL" } else { "ERROR" };
+        let severity = if failure.is_lost() { "FATAL" } else { "ERROR" };
         format!("{severity}:  {}", failure.message)
     }
 }
@@ -33,12 +33,6 @@ pub(crate) fn words(failure: &OperationFailure) -> String {
 /// The line of a prepared statement in which the server sees the mistake, with a mark under it; the server knows its parameters by numbers.
 pub(crate) fn pointed(failure: &OperationFailure, template: &str) -> Option<String> {
     failure.pointed(&Template::parse(template, true).numbered())
-}
-
-/// True when the connection is gone.
-pub(crate) fn is_lost(failure: &OperationFailure) -> bool {
-    failure.kind.remedy() == Remedy::Reconnect && failure.kind != FailureKind::Cancelled
-        || failure.kind == FailureKind::Protocol
 }
 
 /// A connection that could not be made.

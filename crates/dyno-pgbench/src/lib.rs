@@ -14,7 +14,6 @@
 //! * With the same seed, one client draws the same numbers and chooses the same scripts as in pgbench 15.
 //! * A password reaches neither terminal nor results.
 
-mod audit;
 pub mod exit_code;
 mod expression;
 mod failure;

@@ -1,28 +1,29 @@
 //! Scripts as a workload of a spec: `kind = "sql"`. The language is that of pgbench, on every engine; the loop, its retries and what
 //! counts are dyno's own, as for every workload.
 
-use crate::audit::Audit;
 use crate::expression::Value;
 use crate::expression::parser::DEFAULT_SEED;
 use crate::failure;
-use crate::perform::{Performer, Program, Stop, attempt, first_words, lasting, roll_back};
+use crate::perform::{Performer, Program, Stop, attempt, first_words, roll_back};
 use crate::random::Generator;
-use crate::script::{self, Action, DEFINING, Script, Store, begins_with};
+use crate::script::{self, Action, DEFINING, Script, Store};
 use crate::terminal::Terminal;
 use crate::variables::{Names, Variables};
 use dyno_drivers::{Connection, Driver, Io, Patience, RowWriter, block_on};
-use dyno_engine::Session;
 use dyno_engine::random::Random;
+use dyno_engine::text::lasting;
 use dyno_engine::workload::{
     AuditFacts, ClientId, DataSet, StatementText, TableDefinition, Workload, isolation_option,
     isolation_setup,
 };
+use dyno_engine::{OwnAudit, Session};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::{OptionDescription, OptionKind, OptionValue, WorkloadDescription, WorkloadOptions};
 use dyno_model::engine::Quoting;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{Engine, QueryMode, Target};
 use dyno_model::units::Nanos;
+use dyno_model::words::begins_with;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -102,7 +103,7 @@ pub struct Transactions {
     /// Variables that every transaction begins with.
     beginning: Variables,
     setup: Setup,
-    audit: Audit,
+    audit: OwnAudit,
 }
 
 /// What makes the tables.
@@ -186,7 +187,8 @@ impl Transactions {
             beginning.set(names.slot(name), Value::Integer(value));
         }
         let statements = Setup::of(options, quoting)?;
-        let audit = Audit::new(options.texts(AUDIT), &scripts)?;
+        let known: Vec<_> = scripts.iter().map(|script| (script.name.as_str(), is_whole(script))).collect();
+        let audit = OwnAudit::new(options.texts(AUDIT), &known)?;
         let program = Arc::new(Program::new(scripts, names, engine, query_mode, kind_name));
         let setup = Setup { statements, is_reusable: false };
         let think = options.scripts(SCRIPTS).iter().map(|script| script.think).collect();
@@ -226,7 +228,7 @@ impl Transactions {
                     break;
                 }
                 if let Err(failure) = block_on(connection.prepare(sql.template())) {
-                    if failure::is_lost(&failure) {
+                    if failure.is_lost() {
                         return Err(failure);
                     }
                     let pointed =
@@ -255,6 +257,26 @@ fn unset<'n>(script: &Script, names: &'n Names) -> Option<&'n str> {
         }
     }
     needed.into_iter().find(|name| !set.contains(name))
+}
+
+/// True when a script takes effect as a whole or not at all: one statement, or all between BEGIN and COMMIT.
+fn is_whole(script: &Script) -> bool {
+    let sent: Vec<&str> = script
+        .commands
+        .iter()
+        .filter(|command| matches!(command.action, Action::Sql(_)))
+        .map(|command| command.line.as_str())
+        .collect();
+    let (begins, ends) = (["begin", "start"], ["commit", "end"]);
+    match sent.as_slice() {
+        [_] => true,
+        [first, middle @ .., last] => {
+            let is_cut =
+                |line: &&&str| [&begins[..], &ends, &DEFINING].iter().any(|words| begins_with(line, words));
+            begins_with(first, &begins) && begins_with(last, &ends) && middle.iter().find(is_cut).is_none()
+        }
+        [] => false,
+    }
 }
 
 /// The script's name where it sends one statement; else the command's number and first words behind it.
@@ -404,7 +426,7 @@ impl Transactions {
             Err(Stop::Conflict { failure, .. } | Stop::Abort(failure)) => failure,
         };
         let failure = client.trouble(script, failure);
-        if failure::is_lost(&failure) {
+        if failure.is_lost() {
             return Err(failure);
         }
         match roll_back(session).await {
@@ -417,11 +439,11 @@ impl Transactions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dyno_model::catalog::SqlScript;
+    use dyno_model::catalog::ScriptText;
     use std::collections::BTreeMap;
 
     fn built(scripts: &[(&str, u32, &str)]) -> Result<Transactions, String> {
-        let script = |(name, weight, text): &(&str, u32, &str)| SqlScript {
+        let script = |(name, weight, text): &(&str, u32, &str)| ScriptText {
             name: (*name).to_owned(),
             weight: *weight,
             think: None,
@@ -456,6 +478,20 @@ mod tests {
         );
         assert_eq!(refusal("SELECT id FROM t \\gset\nSELECT :id;"), "");
         assert_eq!(refusal("SELECT :client_id;"), "");
+    }
+
+    #[test]
+    fn a_script_is_whole_when_it_is_one_statement_or_one_transaction() {
+        for (text, expected) in [
+            ("UPDATE t SET x = 1;", true),
+            ("\\set a 1\nBEGIN;\nUPDATE t SET x = 1;\nUPDATE t SET x = 2;\nEND;", true),
+            ("UPDATE t SET x = 1;\nUPDATE t SET x = 2;", false),
+            ("BEGIN;\nUPDATE t SET x = 1;\nCOMMIT;\nUPDATE t SET x = 2;\nCOMMIT;", false),
+            ("BEGIN;\nUPDATE t SET x = 1;\nCREATE TABLE u (a int);\nCOMMIT;", false),
+        ] {
+            let workload = built(&[("q", 1, text)]).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(is_whole(&workload.program.scripts[0]), expected, "{text}");
+        }
     }
 
     #[test]

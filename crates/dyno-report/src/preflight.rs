@@ -109,6 +109,9 @@ fn message(obstacle: &Obstacle, lang: Lang) -> String {
         Obstacle::NoMonitor { program } => fill(words::NO_MONITOR, &[("program", program)]),
         Obstacle::NoFolder { folder } => fill(words::NO_FOLDER, &[("folder", folder)]),
         Obstacle::NoTables => fill(words::NO_TABLES, &[]),
+        Obstacle::NoPrepare => fill(words::NO_PREPARE, &[]),
+        Obstacle::DatabaseNotEmpty { database } => fill(words::DATABASE_NOT_EMPTY, &[("database", database)]),
+        Obstacle::WritesRefused { database } => fill(words::WRITES_REFUSED, &[("database", database)]),
         Obstacle::FewConnectionsSet { set, needed } => {
             fill(words::FEW_CONNECTIONS_SET, &[("set", set), ("needed", needed)])
         }
@@ -157,7 +160,7 @@ fn remedy(obstacle: &Obstacle, lang: Lang) -> Option<String> {
         Obstacle::FewConnections { enough, .. } => {
             return fill(words::FEW_CONNECTIONS_REMEDY, "enough", &enough.to_string());
         }
-        Obstacle::ScriptWrites { database, .. } => {
+        Obstacle::ScriptWrites { database, .. } | Obstacle::WritesRefused { database } => {
             return fill(words::SCRIPT_WRITES_REMEDY, "database", database);
         }
         Obstacle::Said { remedy, .. } => return remedy.as_ref().map(|it| said(it, lang).into_owned()),
@@ -170,6 +173,8 @@ fn remedy(obstacle: &Obstacle, lang: Lang) -> Option<String> {
         Obstacle::LittleRoom { .. } => words::LITTLE_ROOM_REMEDY,
         Obstacle::NoFolder { .. } => words::NO_FOLDER_REMEDY,
         Obstacle::NoTables => words::NO_TABLES_REMEDY,
+        Obstacle::NoPrepare => words::NO_PREPARE_REMEDY,
+        Obstacle::DatabaseNotEmpty { .. } => words::DATABASE_NOT_EMPTY_REMEDY,
         Obstacle::SetupElsewhere => words::SETUP_ELSEWHERE_REMEDY,
         Obstacle::OwnDatabase => words::OWN_DATABASE_REMEDY,
         Obstacle::ScriptRefused { .. } => words::SCRIPT_REFUSED_REMEDY,

@@ -5,6 +5,7 @@
 //! * [`options`]: what can be given, what was given and what it means; [`resolve`]: which script a name means, [`legacy`]
 //!   the scripts of 0.5;
 //! * [`run`]: commands carried out in Lua; [`native`]: bundled scripts as dyno's own workloads;
+//! * [`workload`]: the same scripts as a workload of a spec;
 //! * [`report`]: layouts of everything that is printed about a run, made from plain figures;
 //! * [`logger`]: the only way to the terminal.
 //!
@@ -21,7 +22,9 @@ mod program;
 mod report;
 mod resolve;
 mod run;
+mod workload;
 
 pub use logger::{Terminal, Transcript};
 pub use options::curve;
 pub use program::main;
+pub use workload::{Scripts, declared_options, description};

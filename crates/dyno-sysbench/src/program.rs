@@ -6,7 +6,7 @@ use crate::logger::{Logger, Terminal};
 use crate::options::{OptionError, OptionWarning, Options, help};
 use crate::report::header;
 use crate::resolve::{self, Script};
-use crate::run::{LoadedScript, Recipe, bundled, commands, environment, measure};
+use crate::run::{LoadedScript, Opened, Unusable, bundled, commands, environment, measure};
 use dyno_engine::text::{self, SCRIPT_MAX};
 use dyno_lua::{ErrorKind, Role, ScriptError, ScriptSource, State};
 use std::ffi::OsString;
@@ -145,39 +145,24 @@ fn input(job: &Job<'_>, argv: Vec<String>) -> u8 {
 /// Loads a script, which tells its options, and carries out the command: natively where that can be done, else in Lua.
 fn lua(mut job: Job<'_>, source: ScriptSource, argv: Vec<String>, bundled_name: Option<&str>) -> u8 {
     let environment = environment::environment(source, &job.options, argv, job.seed, &job.logger);
-    let environment = Arc::new(environment);
-    let main = match State::load(&environment, Role::Main) {
-        Ok(state) => state,
-        Err(error) => return unloadable(&job, &error),
-    };
-    let definitions = match main.declared_options() {
-        Ok(declared) => declared
-            .map(|declared| declared.iter().map(environment::definition).collect::<Result<Vec<_>, _>>()),
-        Err(error) => return unloadable(&job, &error),
-    };
-    let definitions = match definitions.transpose() {
-        Ok(definitions) => definitions,
-        Err(error) => return refuse(&job.logger, &error),
-    };
     let known = job.options.warnings.len();
-    let taken = match &definitions {
-        None => job.options.accept_all(),
-        Some(definitions) => job.options.declare(definitions),
+    let opened = Opened::new(environment).and_then(|opened| {
+        opened.take(&mut job.options)?;
+        Ok(opened)
+    });
+    let opened = match opened {
+        Ok(opened) => opened,
+        Err(Unusable::Script(error)) => return unloadable(&job, &error),
+        Err(Unusable::Options(error)) => return refuse(&job.logger, &error),
     };
-    if let Err(error) = taken {
-        return refuse(&job.logger, &error);
-    }
     tell(&job.logger, &job.options.warnings[known..]);
     if let Some(code) = bundled_name.and_then(|name| bundled::perform(&job, name)) {
         return code;
     }
-    let values = job.options.for_script();
-    let globals = if definitions.is_none() { job.options.globals() } else { Vec::new() };
-    if let Err(error) = main.set_options(&values, &globals) {
-        return unloadable(&job, &error);
+    match opened.loaded(&job.options) {
+        Ok(script) => command(&job, &script),
+        Err(error) => unloadable(&job, &error),
     }
-    let recipe = Arc::new(Recipe { environment, definitions, values, globals });
-    command(&job, &LoadedScript { main, recipe })
 }
 
 /// Commands in the order in which they are looked for: the script's own, then the usual ones.

@@ -8,6 +8,7 @@ use dyno_engine::workload::DataSet;
 use dyno_model::event::Listener;
 use dyno_model::failure::FailureKind;
 use dyno_model::plan::{DataPolicy, Trial};
+use dyno_model::target::Target;
 use dyno_model::units::Nanos;
 use std::time::{Duration, Instant};
 
@@ -42,8 +43,7 @@ impl Provider<'_, '_> {
         data: &dyn DataSet,
         listener: &mut dyn Listener,
     ) -> Result<Nanos, Missing> {
-        let rows = data.tables().iter().map(|table| table.rows).sum();
-        if !data.statements().is_empty() || self.systems.restores(self.trial.treatment, rows) {
+        if self.systems.restores(self.trial.treatment, data) {
             return self.restore(data, listener);
         }
         self.systems.bring_up(self.trial.treatment, listener)?;
@@ -81,14 +81,23 @@ impl Provider<'_, '_> {
         }
         let tables = data.tables();
         let names: Vec<&str> = tables.iter().map(|table| table.name.as_str()).collect();
+        if data.is_made_once() {
+            let unmake = |target: &Target| data.unmake(target, self.interrupts.count());
+            self.systems.clear(system, &unmake).map_err(Missing::Trial)?;
+        }
         self.systems.begin_loading(system, &names).map_err(Missing::Trial)?;
         let disks = self.systems.disks().clone();
         let ready = self.systems.ready(system).expect("it is still up");
         let time = load(self.trial, ready, data, self.interrupts, listener);
+        if data.is_made_once() {
+            // What was made before a failure is dyno's too.
+            self.systems.adopt(system).map_err(Missing::Trial)?;
+        }
         let time = time.map_err(|missing| match (missing, disks.scarce()) {
             (Missing::Trial(reason), Some(disk)) => Missing::Trial(format!("{reason}\nnote: {disk}")),
             (missing, _) => missing,
         })?;
+        let ready = self.systems.ready(system).expect("it is still up");
         ready.note_loaded(data.fingerprint());
         Ok(time.into())
     }

@@ -17,6 +17,8 @@ mod commands;
 mod curve;
 mod data;
 mod disk;
+#[cfg(test)]
+mod documents;
 mod failure;
 mod faults;
 mod import;

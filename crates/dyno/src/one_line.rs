@@ -3,9 +3,11 @@
 use crate::failure::Failure;
 use clap::Args;
 use dyno_model::address::Address;
+use dyno_model::catalog::LUA;
 use dyno_model::exit_code::USAGE;
 use dyno_model::limit::LimitMeasure;
 use dyno_model::target::Endpoint;
+use dyno_pgbench::SQL;
 use std::fmt::Write;
 
 /// Parts of a spec that have options of their own.
@@ -14,7 +16,7 @@ pub(crate) struct OneLine {
     /// With a URL: SQL of your own, a file per kind of transaction, with its weight; may be given again
     ///
     /// Scripts are written as for pgbench: statements end in semicolons, `\set id random(1, 100000)` draws a value, and
-    /// `:id` stands for it. A database that dyno did not make is only read, unless --yes-write-to names it.
+    /// `:id` stands for it. Files that end in .lua are scripts as for sysbench. A database that dyno did not make is only read, unless --yes-write-to names it.
     #[arg(long, value_name = "FILE[@WEIGHT]")]
     pub(crate) script: Vec<String>,
 
@@ -144,7 +146,10 @@ impl OneLine {
             ([], Some(kind)) => (kind.clone(), format!("kind = {}\n", quoted(kind)), ""),
             (scripts, _) => {
                 let list: Vec<String> = scripts.iter().map(|script| quoted(script)).collect();
-                let workload = format!("kind = \"sql\"\nscripts = [{}]\n", list.join(", "));
+                let is_lua =
+                    |script: &String| script.split('@').next().is_some_and(|file| file.ends_with(".lua"));
+                let kind = if scripts.iter().all(is_lua) { LUA } else { SQL };
+                let workload = format!("kind = \"{kind}\"\nscripts = [{}]\n", list.join(", "));
                 (scripts.join(", "), workload, "data = \"existing\"\n")
             }
         };

@@ -2,7 +2,7 @@
 
 use crate::checkup;
 use crate::systems::CONNECTIONS_BESIDE;
-use crate::workload::{self, AnyWorkload, with_workload};
+use crate::workload::{self, AnyWorkload};
 use dyno_drivers::open_files;
 use dyno_drivers::patience::is_end_requested;
 use dyno_engine::workload::Workload;
@@ -200,10 +200,13 @@ fn managed_server(
 ) {
     let mut refusals: Vec<String> = Vec::new();
     let mut refuse = |error: &HostError| refusals.push(error.to_string());
-    let has_no_tables =
-        |workload| matches!(workload, Ok(AnyWorkload::Sql(sql)) if sql.data().statements().is_empty());
-    if workload::of_system(plan, index).any(has_no_tables) {
-        found(of_system(plan, index, Obstacle::NoTables));
+    let missing = |workload| match workload {
+        Ok(AnyWorkload::Sql(sql)) if !sql.data().is_made_once() => Some(Obstacle::NoTables),
+        Ok(AnyWorkload::Lua(lua)) if !lua.data().is_made_once() => Some(Obstacle::NoPrepare),
+        _ => None,
+    };
+    if let Some(obstacle) = workload::of_system(plan, index).find_map(missing) {
+        found(of_system(plan, index, obstacle));
     }
     let is_process = managed.kind.engine().is_server();
     let binary = is_process.then(|| server::locate(managed.kind, managed.bin_dir.as_deref()));
@@ -262,7 +265,7 @@ fn most_rows(plan: &Plan, system: usize) -> u64 {
     let of_system = plan.treatments.iter().filter(|treatment| treatment.system == system);
     let rows = of_system.filter_map(|treatment| {
         let workload = AnyWorkload::of(plan, treatment).ok()?;
-        Some(with_workload!(&workload, workload => workload.data().tables().iter().map(|table| table.rows).sum::<u64>()))
+        Some(workload.data().tables().iter().map(|table| table.rows).sum::<u64>())
     });
     rows.max().unwrap_or(0)
 }
@@ -304,21 +307,64 @@ fn existing_system(
     let options = ClaimOptions { experiment: &plan.name, created_at: "", yes_write_to };
     let claim = marker::examine(target, &options);
     let is_free = claim.is_ok();
+    let is_forced = claim.as_ref().is_ok_and(|claim| claim.is_forced);
     if let Err(error) = claim
-        && !scripts_only(plan, index)
+        && !(source.data == DataPolicy::Existing && scripts_only(plan, index))
     {
         found(of_system(plan, index, Obstacle::said(&error.to_string())));
     }
     scripts(plan, index, source, target, is_free, found);
+    programs(plan, index, source, target, Claimed { is_free, is_forced }, found);
     let mut of_state = |obstacle| found(of_system(plan, index, obstacle));
     if let Err(failure) = server_state(target, clients, &mut of_state) {
         of_state(Obstacle::StateUnknown { failure: failure.to_string() });
     }
 }
 
-/// True when all that is sent to a system are scripts of SQL.
+/// True when all that is sent to a system are scripts of the user's.
 fn scripts_only(plan: &Plan, system: usize) -> bool {
-    workload::of_system(plan, system).all(|workload| matches!(workload, Ok(AnyWorkload::Sql(_))))
+    let is_own = |workload| matches!(workload, Ok(AnyWorkload::Sql(_) | AnyWorkload::Lua(_)));
+    workload::of_system(plan, system).all(is_own)
+}
+
+/// Whether a database may be written to.
+struct Claimed {
+    is_free: bool,
+    /// It holds what is not dyno's, and the user named it.
+    is_forced: bool,
+}
+
+/// Scripts of Lua make their data in a database of their own, or find them; what they send is not known beforehand.
+fn programs(
+    plan: &Plan,
+    index: usize,
+    source: &ExistingSystem,
+    target: &Target,
+    claimed: Claimed,
+    found: &mut impl FnMut(PreflightFinding),
+) {
+    let database = marker::database_name(target);
+    for workload in workload::of_system(plan, index) {
+        let Ok(AnyWorkload::Lua(lua)) = workload else { continue };
+        let mut tell = |obstacle| found(of_system(plan, index, obstacle));
+        match source.data {
+            DataPolicy::Own if !lua.data().is_made_once() => tell(Obstacle::NoPrepare),
+            DataPolicy::Own if claimed.is_forced => tell(Obstacle::DatabaseNotEmpty { database }),
+            DataPolicy::Own => {}
+            DataPolicy::Existing => {
+                match lua.rehearse(target) {
+                    Ok(refused) => {
+                        refused.into_iter().for_each(|reason| tell(Obstacle::ScriptRefused { reason }));
+                    }
+                    Err(failure) => tell(Obstacle::ScriptsUntried { failure: failure.to_string() }),
+                }
+                if !claimed.is_free {
+                    tell(Obstacle::WritesRefused { database });
+                }
+            }
+        }
+        break;
+    }
 }
 
 /// Scripts must find what they need, and must not write where nobody said that they may.

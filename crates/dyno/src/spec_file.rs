@@ -2,9 +2,8 @@
 
 use crate::cli::SpecArguments;
 use crate::failure::Failure;
-use crate::workload::{self, AnyWorkload, with_workload};
+use crate::workload::{self, AnyWorkload};
 use dyno_engine::text;
-use dyno_engine::workload::Workload;
 use dyno_model::catalog::WorkloadDescription;
 use dyno_model::exit_code::SPEC_INVALID;
 use dyno_model::plan::{Plan, Treatment};
@@ -64,6 +63,7 @@ fn input<'a>(name: &'a str, text: &'a str) -> Input<'a> {
         variable: Some(variable),
         script: Some(script),
         names: Some(workload::names),
+        declared: Some(dyno_sysbench::declared_options),
         ..Input::default()
     }
 }
@@ -84,10 +84,8 @@ fn script(file: &Path) -> Result<String, String> {
 fn shared_data(plan: &Plan, treatment: &Treatment) -> Option<String> {
     // Options that do not fit are told by preflight.
     let workload = AnyWorkload::of(plan, treatment).ok()?;
-    with_workload!(&workload, workload => {
-        let data = workload.data();
-        data.is_reusable().then(|| data.fingerprint())
-    })
+    let data = workload.data();
+    data.is_reusable().then(|| data.fingerprint())
 }
 
 fn read(path: &Path) -> Result<String, Failure> {

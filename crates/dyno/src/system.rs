@@ -3,7 +3,7 @@
 use dyno_engine::Node;
 use dyno_host::counters;
 use dyno_host::existing::ConnectedSystem;
-use dyno_host::marker::Claim;
+use dyno_host::marker::{self, Claim, ClaimOptions};
 use dyno_host::monitor;
 use dyno_host::probe;
 use dyno_host::server::{FaultNode, RunningServer};
@@ -108,6 +108,41 @@ impl Ready {
         self.ways = known.ways;
         if let (Some(claim), Some(known)) = (&mut self.claim, known.claim) {
             claim.replaced.extend(known.replaced);
+        }
+    }
+
+    /// Removes data that only those who make them know, and claims the database anew.
+    ///
+    /// # Errors
+    /// When something of it cannot be dropped.
+    pub(crate) fn clear(
+        &mut self,
+        unmake: &dyn Fn(&Target),
+        options: &ClaimOptions<'_>,
+    ) -> Result<(), String> {
+        let target = self.target();
+        let Some(claim) = self.claim.as_mut().filter(|claim| !claim.tables.is_empty()) else { return Ok(()) };
+        unmake(&target);
+        let cleared = marker::cleanup(&target, &claim.replaced).and_then(|_| marker::claim(&target, options));
+        *claim = cleared.map_err(|error| error.to_string())?;
+        Ok(())
+    }
+
+    /// Marks everything in its database as dyno's: it was empty before.
+    ///
+    /// # Errors
+    /// When it was not, or cannot be marked.
+    pub(crate) fn adopt(&mut self, options: &ClaimOptions<'_>) -> Result<(), String> {
+        let target = self.target();
+        match &mut self.claim {
+            Some(claim) if claim.is_forced => Err(format!(
+                "the database {:?} is not empty, and what scripts make there cannot be told from what was there",
+                claim.database
+            )),
+            Some(claim) if target.engine.keeps_data() => {
+                claim.adopt_all(&target, options).map_err(|error| error.to_string())
+            }
+            _ => Ok(()),
         }
     }
 

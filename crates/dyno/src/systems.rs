@@ -4,8 +4,9 @@
 use crate::disk::DiskWatch;
 use crate::steered::{Before, steering};
 use crate::system::{Ready, Source};
-use crate::workload::only_reads;
+use crate::workload::{only_reads, unmake};
 use dyno_drivers::patience::is_end_requested;
+use dyno_engine::workload::DataSet;
 use dyno_host::data_set::{DataSetKey, SavedDataSet, loader};
 use dyno_host::existing;
 use dyno_host::guard::GuardCommand;
@@ -19,6 +20,7 @@ use dyno_model::plan::{
     DataPolicy, EndpointPlan, ExistingSystem, MonitorPlan, PasswordSource, Plan, SystemSource, Treatment,
     WholePlot,
 };
+use dyno_model::target::Target;
 use dyno_store::utc_now;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -370,7 +372,8 @@ impl<'p> Systems<'p> {
         let mut options =
             StartOptions::new(format!("{}-loading", plan.systems[system].name), GuardCommand::this_program());
         options.log_dir.clone_from(&self.log_dir);
-        options.connections = CONNECTIONS_BESIDE;
+        // Scripts make their data with as many threads as there are clients.
+        options.connections = self.connections(system);
         let mut note = |reason: String| -> String {
             self.slots[system].note_failure(plot, &reason);
             reason
@@ -415,23 +418,46 @@ impl<'p> Systems<'p> {
         ClaimOptions { experiment: &self.plan.name, created_at, yes_write_to: self.yes_write_to.as_deref() }
     }
 
+    /// Works on a system's claim to its database.
+    fn claimed(
+        &mut self,
+        system: usize,
+        work: impl FnOnce(&mut Ready, &ClaimOptions<'_>) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let (created_at, yes_write_to) = (utc_now(), self.yes_write_to.clone());
+        let experiment = &self.plan.name;
+        let options =
+            ClaimOptions { experiment, created_at: &created_at, yes_write_to: yes_write_to.as_deref() };
+        self.slots[system].ready.as_mut().map_or(Ok(()), |ready| work(ready, &options))
+    }
+
     /// Notes that tables are about to be made on a system; what was loaded there is no longer whole.
     ///
     /// # Errors
     /// When a table is not dyno's, or the marker cannot be written, without which nothing could be cleaned up.
     pub(crate) fn begin_loading(&mut self, system: usize, tables: &[&str]) -> Result<(), String> {
-        let created_at = utc_now();
-        let yes_write_to = self.yes_write_to.clone();
-        let options = ClaimOptions {
-            experiment: &self.plan.name,
-            created_at: &created_at,
-            yes_write_to: yes_write_to.as_deref(),
-        };
-        let Some(ready) = self.slots[system].ready.as_mut() else { return Ok(()) };
-        ready.loaded = None;
-        let target = ready.target();
-        let Some(claim) = &mut ready.claim else { return Ok(()) };
-        claim.record_tables(&target, tables, &options).map_err(|error| error.to_string())
+        self.claimed(system, |ready, options| {
+            ready.loaded = None;
+            let target = ready.target();
+            let Some(claim) = &mut ready.claim else { return Ok(()) };
+            claim.record_tables(&target, tables, options).map_err(|error| error.to_string())
+        })
+    }
+
+    /// Removes data that only those who make them know, so that they can make them again.
+    ///
+    /// # Errors
+    /// When something of it cannot be dropped.
+    pub(crate) fn clear(&mut self, system: usize, unmake: &dyn Fn(&Target)) -> Result<(), String> {
+        self.claimed(system, |ready, options| ready.clear(unmake, options))
+    }
+
+    /// Notes that everything in a system's database is dyno's: it was empty, and what was made was not known beforehand.
+    ///
+    /// # Errors
+    /// When it was not empty, or cannot be marked.
+    pub(crate) fn adopt(&mut self, system: usize) -> Result<(), String> {
+        self.claimed(system, Ready::adopt)
     }
 
     /// The system of a treatment.
@@ -440,8 +466,9 @@ impl<'p> Systems<'p> {
     }
 
     /// True when a data set of so many rows is loaded once and then restored by copy.
-    pub(crate) fn restores(&self, treatment: usize, rows: u64) -> bool {
-        self.plan.restores(self.system_of(treatment), rows)
+    pub(crate) fn restores(&self, treatment: usize, data: &dyn DataSet) -> bool {
+        let (system, rows) = (self.system_of(treatment), data.tables().iter().map(|table| table.rows).sum());
+        data.is_made_once() && self.plan.is_copyable(system) || self.plan.restores(system, rows)
     }
 
     /// Whose tables the workload runs on.
@@ -525,6 +552,11 @@ impl<'p> Systems<'p> {
                 Source::Managed(server) => self.stop(system, *server, listener),
                 Source::Existing(_) if self.data_policy(system) == DataPolicy::Existing => {}
                 Source::Existing(existing) => {
+                    let has_tables = ready.claim.as_ref().is_some_and(|claim| !claim.tables.is_empty());
+                    // A user who wants the end does not wait for a program.
+                    if has_tables && !is_end_requested() {
+                        unmake(self.plan, system, &existing.target);
+                    }
                     let replaced = ready.claim.map(|claim| claim.replaced).unwrap_or_default();
                     if let Err(error) = marker::cleanup(&existing.target, &replaced) {
                         let what = format!(

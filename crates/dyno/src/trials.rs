@@ -5,9 +5,8 @@ use crate::faults::Faults;
 use crate::interrupt::Interrupts;
 use crate::search::Searches;
 use crate::systems::Systems;
-use crate::workload::{AnyWorkload, with_workload};
-use dyno_engine::workload::Workload;
-use dyno_engine::{TrialError, TrialInput, run_trial};
+use crate::workload::AnyWorkload;
+use dyno_engine::{TrialError, TrialInput};
 use dyno_host::monitor::Watch;
 use dyno_model::event::{Event, Listener, Listeners, Look};
 use dyno_model::judge::has_faults;
@@ -146,15 +145,13 @@ fn measure(
 ) -> Result<TrialRecord, Missing> {
     let system = treatment.system;
     let workload = AnyWorkload::of(plan, treatment).map_err(Missing::Trial)?;
-    let loading = with_workload!(&workload, workload => {
-        Provider { trial, systems, interrupts }.provide(workload.data(), listener)
-    })?;
+    let loading = Provider { trial, systems, interrupts }.provide(workload.data(), listener)?;
     systems.open_way(trial.treatment, listener).map_err(Missing::Trial)?;
     let way = plan.endpoint(treatment);
     let disks = systems.disks().clone();
     let command = systems.monitor_command(system);
     let ready = systems.ready(system).expect("it was just brought up");
-    if with_workload!(&workload, workload => workload.data().is_reusable()) {
+    if workload.data().is_reusable() {
         ready.touch();
     } else {
         ready.use_up();
@@ -182,13 +179,13 @@ fn measure(
     let faults = Faults::of(plan, trial, ready).map_err(Missing::Trial)?;
     let mend = || faults.as_ref().expect("it is asked where there are faults").mend();
     let measured = match &faults {
-        None => with_workload!(workload, workload => run_trial(workload, &input, &mut watch)),
+        None => workload.run(&input, &mut watch),
         Some(faults) => {
             input.load.awaits_faults = true;
             input.mend = Some(&mend);
             let mut clock = faults.clock();
             let mut listeners = Listeners(vec![&mut watch, &mut clock]);
-            with_workload!(workload, workload => run_trial(workload, &input, &mut listeners))
+            workload.run(&input, &mut listeners)
         }
     };
     let measured = measured.map(|mut record| {

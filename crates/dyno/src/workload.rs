@@ -1,28 +1,23 @@
-//! The workload of a treatment: one that dyno knows by name, or the user's own SQL.
+//! The workload of a treatment: one that dyno knows by name, or the user's own SQL or Lua.
 
-use dyno_engine::workload::{Native, Setting, Workload, check_engine, statement_kinds};
-use dyno_model::catalog::WorkloadDescription;
+use dyno_engine::workload::{DataSet, Native, Setting, Workload, check_engine, statement_kinds};
+use dyno_engine::{TrialError, TrialInput, run_trial, with_native};
+use dyno_model::catalog::{LUA, WorkloadDescription};
+use dyno_model::event::Listener;
 use dyno_model::plan::{Plan, SystemPlan, Treatment};
+use dyno_model::record::TrialRecord;
 use dyno_model::spec::WorkloadNames;
-use dyno_model::target::{Engine, QueryMode};
+use dyno_model::target::{Engine, QueryMode, Target};
 use dyno_pgbench::{SQL, Transactions};
+use dyno_sysbench::Scripts;
+use std::sync::atomic::AtomicUsize;
 
 /// Whatever clients do.
 pub(crate) enum AnyWorkload {
     Native(Native),
     Sql(Transactions),
+    Lua(Scripts),
 }
-
-/// Calls code with whichever workload it is.
-macro_rules! with_workload {
-    ($any:expr, $workload:ident => $call:expr) => {
-        match $any {
-            $crate::workload::AnyWorkload::Native(native) => dyno_engine::with_native!(native, $workload => $call),
-            $crate::workload::AnyWorkload::Sql($workload) => $call,
-        }
-    };
-}
-pub(crate) use with_workload;
 
 impl AnyWorkload {
     /// Makes the workload of a treatment.
@@ -31,7 +26,8 @@ impl AnyWorkload {
     /// When its options do not fit the engine, or a script has a mistake, in words.
     pub(crate) fn of(plan: &Plan, treatment: &Treatment) -> Result<Self, String> {
         let engine = plan.systems[treatment.system].engine();
-        Self::built(treatment, engine, plan.query_mode(treatment), plan.seed)
+        let clients_max = plan.most_clients(treatment.system);
+        Self::built(treatment, engine, plan.query_mode(treatment), plan.seed, clients_max)
     }
 
     fn built(
@@ -39,6 +35,7 @@ impl AnyWorkload {
         engine: Engine,
         query_mode: QueryMode,
         seed: u64,
+        clients_max: u32,
     ) -> Result<Self, String> {
         let workload = &treatment.workload;
         check_engine(&workload.kind, engine)?;
@@ -46,18 +43,51 @@ impl AnyWorkload {
             return Transactions::build(&workload.options, engine, query_mode).map(Self::Sql);
         }
         let setting = Setting { engine, clients: treatment.clients, seed };
+        if workload.kind == LUA {
+            return Scripts::build(&workload.options, setting, clients_max).map(Self::Lua);
+        }
         Native::build(workload, setting).map(Self::Native)
+    }
+
+    /// Its tables and rows.
+    pub(crate) fn data(&self) -> &dyn DataSet {
+        match self {
+            Self::Native(native) => with_native!(native, workload => workload.data()),
+            Self::Sql(sql) => sql.data(),
+            Self::Lua(lua) => lua.data(),
+        }
+    }
+
+    /// Measures one trial.
+    ///
+    /// # Errors
+    /// When nothing could be measured.
+    pub(crate) fn run(
+        self,
+        input: &TrialInput<'_>,
+        listener: &mut dyn Listener,
+    ) -> Result<TrialRecord, TrialError> {
+        match self {
+            Self::Native(native) => with_native!(native, workload => run_trial(workload, input, listener)),
+            Self::Sql(sql) => run_trial(sql, input, listener),
+            Self::Lua(lua) => lua.run(input, listener),
+        }
     }
 }
 
 /// What a treatment's workload calls its transactions and statements, while the spec is read; neither seed nor query mode changes that.
 pub(crate) fn names(treatment: &Treatment, system: &SystemPlan) -> Option<WorkloadNames> {
-    let workload = AnyWorkload::built(treatment, system.engine(), QueryMode::Prepared, 0).ok()?;
+    let workload =
+        AnyWorkload::built(treatment, system.engine(), QueryMode::Prepared, 0, treatment.clients).ok()?;
     let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
-    Some(with_workload!(&workload, workload => WorkloadNames {
-        transactions: owned(workload.transactions()),
-        statements: owned(statement_kinds(workload)),
-    }))
+    let (transactions, statements) = match &workload {
+        AnyWorkload::Native(native) => {
+            with_native!(native, workload => (workload.transactions(), statement_kinds(workload)))
+        }
+        AnyWorkload::Sql(sql) => (sql.transactions(), statement_kinds(sql)),
+        AnyWorkload::Lua(lua) => (Vec::new(), lua.kinds()),
+    };
+    Some(WorkloadNames { transactions: owned(transactions), statements: owned(statements) })
 }
 
 /// The workloads of a system's treatments; what is wrong with one, in words.
@@ -66,16 +96,30 @@ pub(crate) fn of_system(plan: &Plan, system: usize) -> impl Iterator<Item = Resu
     treatments.map(|treatment| AnyWorkload::of(plan, treatment))
 }
 
-/// True when nothing is to be sent to a system but scripts that only read. Its sessions are then kept from writing, so that a database
+/// True when nothing is to be sent to a system but scripts that are not known to write. Its sessions are then kept from writing, so that a database
 /// need not be dyno's.
 pub(crate) fn only_reads(plan: &Plan, system: usize) -> bool {
-    of_system(plan, system)
-        .all(|workload| matches!(workload, Ok(AnyWorkload::Sql(sql)) if sql.writing().is_none()))
+    of_system(plan, system).all(|workload| match workload {
+        Ok(AnyWorkload::Sql(sql)) => sql.writing().is_none(),
+        // What a program will send is not to be seen; the server sees it.
+        Ok(AnyWorkload::Lua(_)) => true,
+        _ => false,
+    })
+}
+
+/// Has scripts remove what they made on a system.
+pub(crate) fn unmake(plan: &Plan, system: usize, target: &Target) {
+    if let Some(Ok(workload)) = of_system(plan, system).next()
+        && workload.data().is_made_once()
+    {
+        workload.data().unmake(target, &AtomicUsize::new(0));
+    }
 }
 
 /// All workloads with their options.
 pub(crate) fn catalog() -> Vec<WorkloadDescription> {
     let mut all = dyno_engine::workload::catalog();
     all.push(dyno_pgbench::description());
+    all.push(dyno_sysbench::description());
     all
 }

@@ -14,6 +14,7 @@ use super::crew::{Crew, Post, Report, WorkerReport};
 use super::interrupt::Interrupters;
 use super::load::{ClientId, Fatal, FatalCause, TrialError};
 use crate::arrivals::{Arrivals, Begun};
+use crate::client::think;
 use crate::generator::WorkerMeter;
 use crate::recording::recorder::{Answered, SMALL_BATCH, UNNAMED, lock};
 use crate::recording::shares::ClientShares;
@@ -98,6 +99,10 @@ pub struct Meter {
     last_end: u64,
     /// Events of this client that were admitted to the measured window.
     admitted: u64,
+    /// Events that it asked for, in a closed loop.
+    taken: u64,
+    /// Seed of its think times.
+    seed: u64,
 }
 
 impl Meter {
@@ -134,7 +139,14 @@ impl Meter {
         self.withdraw();
         let next = match &self.arrivals {
             Some(arrivals) => await_arrival(arrivals, &self.window, self.admitted),
-            None => await_stage(self.client, &self.window, self.last_end, self.admitted),
+            None => {
+                let think = match self.window.think() {
+                    Some(mean) => think(mean, self.seed, self.client, self.taken),
+                    None => 0,
+                };
+                self.taken += 1;
+                await_stage(self.client, &self.window, self.last_end, think, self.admitted)
+            }
         };
         let Some(Begun { start, is_counted, is_awaited }) = next else {
             self.is_counted = self.is_ready && self.last_end >= self.window.opens();
@@ -327,10 +339,10 @@ fn await_arrival(arrivals: &Arrivals, window: &Window, admitted: u64) -> Option<
     arrivals.after(turn, window)
 }
 
-/// In a closed loop: blocks until the client may work in this stage. `None` when nothing starts any more.
+/// In a closed loop: blocks until the client has thought and may work in this stage. `None` when nothing starts any more.
 #[inline]
-fn await_stage(client: ClientId, window: &Window, now: u64, admitted: u64) -> Option<Begun> {
-    let from = window.works_from(client.0, now);
+fn await_stage(client: ClientId, window: &Window, now: u64, think: u64, admitted: u64) -> Option<Begun> {
+    let from = window.works_from(client.0, now.saturating_add(think));
     if from == now {
         return Begun::at_once(window, now, admitted);
     }
@@ -353,18 +365,18 @@ fn precise_timers() {
 }
 
 /// Starts one thread per client.
-pub(super) fn hire_scripts<S: Script>(
+pub(crate) fn hire_scripts<S: Script>(
     crew: &mut Crew<'_>,
     script: &Arc<S>,
     threads: &ScriptThreads,
 ) -> Result<(), TrialError> {
     let input = crew.input;
-    let counts_early = input.load.warmup.0 == 0;
+    let (counts_early, seed) = (input.load.warmup.0 == 0, input.seed);
     for client in (0..input.clients).map(ClientId) {
         let common = (Arc::clone(script), Arc::clone(&input.shares), crew.arrivals());
         crew.hire(vec![client], SMALL_BATCH, Some(threads.stack), move |post| {
             let (script, shares, arrivals) = common;
-            run_client(&*script, client, post, shares, arrivals, counts_early)
+            run_client(&*script, client, post, shares, arrivals, counts_early, seed)
         })?;
     }
     Ok(())
@@ -377,6 +389,7 @@ fn run_client<S: Script>(
     shares: Arc<ClientShares>,
     arrivals: Option<Arc<Arrivals>>,
     counts_early: bool,
+    seed: u64,
 ) -> WorkerReport {
     if arrivals.is_some() {
         precise_timers();
@@ -399,6 +412,8 @@ fn run_client<S: Script>(
         place: Place::Between,
         last_end: 0,
         admitted: 0,
+        taken: 0,
+        seed,
     };
     let outcome = script.run(client, meter);
     let Some((window, cpu)) = started.get() else {

@@ -1,6 +1,9 @@
 //! The tables of a workload, and the rows in them.
 
 use dyno_drivers::RowWriter;
+use dyno_model::failure::OperationFailure;
+use dyno_model::target::Target;
+use std::sync::atomic::AtomicUsize;
 
 /// A table as the loader makes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,11 +32,27 @@ pub trait DataSet: Send + Sync {
 
     fn tables(&self) -> Vec<TableDefinition>;
 
-    /// Statements that make what the tables above do not have, sent in their order. They cannot make it twice in one place, so such data are restored by
-    /// copy.
+    /// Statements that make what the tables above do not have, sent in their order.
     fn statements(&self) -> &[String] {
         &[]
     }
+
+    /// True when nobody but [`Self::make`] and the statements knows what is made. It cannot be made twice in one place, so such data are restored by copy;
+    /// where that cannot be, [`Self::unmake`] comes before.
+    fn is_made_once(&self) -> bool {
+        !self.statements().is_empty()
+    }
+
+    /// Makes what the tables and statements do not, by a program of the workload's own. An interrupt by the user ends it.
+    ///
+    /// # Errors
+    /// Why it could not be made.
+    fn make(&self, _target: &Target, _interrupts: &AtomicUsize) -> Result<(), OperationFailure> {
+        Ok(())
+    }
+
+    /// Removes what [`Self::make`] has made. What it leaves dyno drops.
+    fn unmake(&self, _target: &Target, _interrupts: &AtomicUsize) {}
 
     /// Writes the fields of a row (from 0) of a table (index into [`Self::tables`]); called only where a table has rows to load.
     fn row(&self, _table: usize, _row: u64, _out: &mut dyn RowWriter) {}

@@ -30,3 +30,4 @@ function thread_run(thread)
     is_done, problem = xpcall(run_events, placed, thread)
   end
 end
+native.thread_run = thread_run

@@ -32,7 +32,10 @@ package.loaders[1] = function(name)
 end
 
 table.insert(package.loaders, 2, function(name)
-  if not own_file(name) then
+  local given = native.load_given(name)
+  if given then
+    return given
+  elseif not own_file(name) then
     return load_bundled(name)
   end
 end)

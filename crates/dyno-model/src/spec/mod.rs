@@ -4,7 +4,7 @@
 //! * [`keys`]: every key with what it takes; the reference in docs is made from it;
 //! * `tree`: the file as a tree whose keys and values know their places; profiles and `--set` are laid over it;
 //! * `diagnostic`: errors that point into the file; `reader`: one table under its rules;
-//! * `system`, `workload`, `request`, `scripts`, `load`, `stages`, `factors`, `choice`, `fault`, `limit`, `names`, `front`, `storage`, `endpoint`, `published`, `profile`, `quantity`,
+//! * `system`, `workload`, `request`, `scripts`, `option`, `declared`, `load`, `stages`, `factors`, `choice`, `fault`, `limit`, `names`, `front`, `storage`, `endpoint`, `published`, `profile`, `quantity`,
 //!   `argument`: one file per part of a spec;
 //! * `paths`: files are looked for where the spec is; `order`: randomised complete blocks; [`estimate`]: how long it will take.
 //!
@@ -14,6 +14,7 @@
 
 mod argument;
 mod choice;
+mod declared;
 mod diagnostic;
 mod endpoint;
 pub mod estimate;
@@ -24,6 +25,7 @@ pub mod keys;
 mod limit;
 mod load;
 mod names;
+mod option;
 mod order;
 mod paths;
 mod profile;
@@ -41,7 +43,7 @@ mod workload;
 pub use diagnostic::{Diagnostic, Diagnostics, Span};
 pub use names::{NamesOf, WorkloadNames};
 pub use order::in_blocks;
-pub use scripts::ReadScript;
+pub use scripts::{DeclaredOptions, ReadScript};
 
 use crate::catalog::WorkloadDescription;
 use crate::limit::Limit;
@@ -74,6 +76,8 @@ pub struct Input<'a> {
     pub script: Option<ReadScript>,
     /// Without it, any name of a transaction or statement is taken.
     pub names: Option<NamesOf>,
+    /// Without it, scripts declare no options and take whatever is given.
+    pub declared: Option<DeclaredOptions>,
 }
 
 /// One combination of the factors' levels, and what follows from it.
@@ -134,8 +138,8 @@ pub fn parse(input: Input<'_>, catalog: &[WorkloadDescription]) -> Result<(Strin
     for i in 0..input.overrides.len() {
         argument::apply(&mut document, i + 1, &sources, &problems);
     }
-    let scripts = scripts::Place { spec: input.file_name, read: input.script };
-    let known = workload::Known { catalog, scripts, names: input.names.unwrap_or(names::unknown) };
+    let scripts = scripts::Place { spec: input.file_name, read: input.script, declared: input.declared };
+    let known = option::Known { catalog, scripts, names: input.names.unwrap_or(names::unknown) };
     let plan = read(&document, &sources, input.variable, known, &problems);
     for profile in profiles.iter().filter(|profile| Some(profile.key.as_str()) != input.profile) {
         check_profile(&file, profile, &sources, known, &problems);
@@ -205,7 +209,7 @@ fn read(
     document: &Table,
     sources: &[Source],
     variable: system::Variable,
-    known: workload::Known<'_>,
+    known: option::Known<'_>,
     problems: &Problems,
 ) -> Option<Plan> {
     let top = Fields::new(&keys::TOP, document, Span::default(), problems);
@@ -274,7 +278,7 @@ fn read(
 fn measured(
     top: &Fields<'_>,
     factors: &[factors::Factor],
-    known: workload::Known<'_>,
+    known: option::Known<'_>,
 ) -> (Vec<u32>, Vec<Combination>) {
     let problems = top.problems;
     let workload = section(top, "workload", "add for example:\n[workload]\nkind = \"rush\"");
@@ -405,7 +409,7 @@ struct Parts<'a> {
 }
 
 impl Parts<'_> {
-    fn combinations(&self, known: workload::Known<'_>, problems: &Problems) -> Vec<Combination> {
+    fn combinations(&self, known: option::Known<'_>, problems: &Problems) -> Vec<Combination> {
         let mut found = Vec::new();
         let is_varied = factors::vary_kind(self.factors);
         for combination in factors::combinations(self.factors, problems) {
@@ -552,7 +556,7 @@ fn check_profile(
     file: &Table,
     profile: &Entry,
     sources: &[Source],
-    known: workload::Known<'_>,
+    known: option::Known<'_>,
     problems: &Problems,
 ) {
     let Value::Table(overlay) = &profile.node.value else { return };

@@ -1,15 +1,19 @@
-//! `scripts` of a workload: SQL of the user's own, in files or in the spec.
+//! `scripts` of a workload: SQL or Lua of the user's own, in files or in the spec.
 
 use super::diagnostic::{Diagnostic, Problems, Span};
 use super::keys::{SCRIPT, WEIGHT_MAX};
 use super::paths::beside;
 use super::reader::{Fields, in_words, wrong_type};
 use super::tree::{Node, Value};
-use crate::catalog::SqlScript;
+use crate::catalog::{DeclaredOption, ScriptText, WorkloadOptions};
 use std::path::Path;
 
 /// Reads a script from its file. An error says why not, in words.
 pub type ReadScript = fn(&Path) -> Result<String, String>;
+
+/// The options that scripts of a workload declare, whose texts are among its options. `None`: they declare none and take whatever is given. An
+/// error says what is wrong with a script, in words.
+pub type DeclaredOptions = fn(&WorkloadOptions) -> Result<Option<Vec<DeclaredOption>>, String>;
 
 /// Where files that a spec names are looked for.
 #[derive(Clone, Copy)]
@@ -17,6 +21,7 @@ pub(super) struct Place<'a> {
     /// Path of the spec.
     pub(super) spec: &'a str,
     pub(super) read: Option<ReadScript>,
+    pub(super) declared: Option<DeclaredOptions>,
 }
 
 impl Place<'_> {
@@ -42,14 +47,14 @@ pub(super) fn read(
     path: &str,
     place: Place<'_>,
     problems: &Problems,
-) -> Option<Vec<SqlScript>> {
+) -> Option<Vec<ScriptText>> {
     if items.is_empty() {
         let message = format!("`{path}` names no script");
-        let help = format!("name files of SQL: `{path} = [\"read.sql\"]`");
+        let help = format!("name files: `{path} = [\"FILE\"]`");
         problems.report(Diagnostic::new(span, message).help(help));
         return None;
     }
-    let mut found: Vec<SqlScript> = Vec::new();
+    let mut found: Vec<ScriptText> = Vec::new();
     let mut is_whole = true;
     for item in items {
         let script = match &item.value {
@@ -75,7 +80,7 @@ pub(super) fn read(
 }
 
 /// `FILE` or `FILE@WEIGHT`.
-fn named_file(text: &str, span: Span, place: Place<'_>, problems: &Problems) -> Option<SqlScript> {
+fn named_file(text: &str, span: Span, place: Place<'_>, problems: &Problems) -> Option<ScriptText> {
     let (file, weight) = match text.rsplit_once('@') {
         None => (text, 1),
         Some((file, weight)) => {
@@ -94,10 +99,10 @@ fn named_file(text: &str, span: Span, place: Place<'_>, problems: &Problems) -> 
         }
     };
     let text = place.text("script", file, span, problems)?;
-    Some(SqlScript { name: stem(file).to_owned(), weight, think: None, text })
+    Some(ScriptText { name: stem(file).to_owned(), weight, think: None, text })
 }
 
-fn table_of(fields: &Fields<'_>, place: Place<'_>) -> Option<SqlScript> {
+fn table_of(fields: &Fields<'_>, place: Place<'_>) -> Option<ScriptText> {
     let weight = fields.integer("weight").unwrap_or(1);
     let think = fields.duration("think");
     let (text, name) = match (fields.node("file"), fields.node("sql")) {
@@ -136,11 +141,11 @@ fn table_of(fields: &Fields<'_>, place: Place<'_>) -> Option<SqlScript> {
         fields.problems.report(Diagnostic::new(span, message));
         return None;
     }
-    Some(SqlScript { name: name.to_owned(), weight, think, text })
+    Some(ScriptText { name: name.to_owned(), weight, think, text })
 }
 
 /// The file's name without folder and ending.
 fn stem(file: &str) -> &str {
     let base = file.rsplit('/').next().unwrap_or(file);
-    base.strip_suffix(".sql").unwrap_or(base)
+    base.strip_suffix(".sql").or_else(|| base.strip_suffix(".lua")).unwrap_or(base)
 }

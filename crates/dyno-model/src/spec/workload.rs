@@ -1,24 +1,15 @@
 //! `[workload]`: the kind and its options, checked against the catalog.
 
+use super::declared;
 use super::diagnostic::{Diagnostic, Problems, Span};
 use super::keys::WORKLOAD;
-use super::quantity;
-use super::reader::{Fields, in_words, integer, unknown_word, wrong_type};
+use super::option::{Known, SCRIPT, SCRIPTS, one_script, value};
+use super::reader::{Fields, wrong_type};
 use super::request;
-use super::scripts;
-use super::tree::{Entry, Node, Table, Value};
-use crate::catalog::{HTTP, OptionDescription, OptionKind, OptionValue, WorkloadDescription};
+use super::tree::{Entry, Table, Value};
+use crate::catalog::{HTTP, LUA, OptionKind, WorkloadDescription};
 use crate::plan::WorkloadPlan;
 use crate::words::{list, nearest, suggestion};
-use std::collections::BTreeMap;
-
-/// What workloads there are, and where their scripts are read.
-#[derive(Clone, Copy)]
-pub(super) struct Known<'a> {
-    pub(super) catalog: &'a [WorkloadDescription],
-    pub(super) scripts: scripts::Place<'a>,
-    pub(super) names: super::names::NamesOf,
-}
 
 /// Reads the table; `None` when it cannot be made sense of. With `is_varied` the kind is that of a factor's level.
 pub(super) fn read(
@@ -52,123 +43,74 @@ pub(super) fn read(
     let mut options = description.defaults();
     let takes_requests = kind == HTTP;
     let is_option = |key: &str| key != "kind" && !(takes_requests && key == "request");
+    let mut others = Vec::new();
     for entry in table.entries.iter().filter(|entry| is_option(&entry.key)) {
-        match description.options.iter().find(|option| option.name == entry.key) {
-            None => {
-                let names: Vec<&str> = description.options.iter().map(|option| option.name).collect();
-                let message = format!("workload `{kind}` has no option `{}`", entry.key);
-                let help = match nearest(&entry.key, names.iter().copied().chain(["kind"])) {
-                    Some(candidate) => format!("did you mean `{candidate}`?"),
-                    None => format!("its options: {}; `dyno workloads {kind}` explains them", list(&names)),
-                };
-                let mut diagnostic =
-                    Diagnostic::new(entry.key_span, message).label("not an option").help(help);
-                if is_varied {
-                    // The option is right for another kind perhaps; every kind that is varied has to know it.
-                    diagnostic = diagnostic.related(node.span, "for this kind");
-                }
-                problems.report(diagnostic);
-            }
+        let name = if entry.key == SCRIPT { SCRIPTS } else { &entry.key };
+        match description.options.iter().find(|option| option.name == name) {
+            None if kind == LUA => others.push(entry),
+            None => unknown(description, entry, node.span, is_varied, problems),
             Some(option) => {
-                if let Some(value) = value(option, &entry.node, known, problems) {
-                    options.0.insert(entry.key.clone(), value);
-                }
+                let value = match entry.key == SCRIPT {
+                    true => one_script(&entry.node, known, problems),
+                    false => value(option.name, &option.kind, &entry.node, known, problems),
+                };
+                options.0.extend(value.map(|value| (name.to_owned(), value)));
             }
         }
     }
-    for option in
-        description.options.iter().filter(|option| option.kind == OptionKind::Scripts { is_required: true })
-    {
-        if table.get(option.name).is_none() {
-            let message = format!("missing key `{}` in {}", option.name, WORKLOAD.heading);
-            let help = format!(
-                "name files of SQL with their weights: `{} = [\"read.sql@8\", \"write.sql\"]`",
-                option.name
-            );
-            problems.report(Diagnostic::new(span, message).help(help));
-        }
+    require_scripts(description, table, span, problems);
+    if kind == LUA {
+        let scripts = table.get(SCRIPTS).or_else(|| table.get(SCRIPT)).map_or(span, |node| node.span);
+        declared::read(&others, &mut options, scripts, known, problems);
     }
     let fields = Fields { section: &WORKLOAD, table, span, problems };
     let requests = if takes_requests { request::read(&fields) } else { Vec::new() };
     Some(WorkloadPlan { requests, ..WorkloadPlan::new(kind, options) })
 }
 
-/// A table of texts.
-fn texts(table: &Table, path: &str, problems: &Problems) -> Option<BTreeMap<String, String>> {
-    let text = |entry: &Entry| match &entry.node.value {
-        Value::Text(text) => Some((entry.key.clone(), text.clone())),
-        other => {
-            wrong_type(entry.node.span, &format!("{path}.{:?}", entry.key), "a text", other, problems);
-            None
-        }
+/// An option that the kind does not have.
+fn unknown(
+    description: &WorkloadDescription,
+    entry: &Entry,
+    kind: Span,
+    is_varied: bool,
+    problems: &Problems,
+) {
+    let name = description.name;
+    let names: Vec<&str> = description.options.iter().map(|option| option.name).collect();
+    let message = format!("workload `{name}` has no option `{}`", entry.key);
+    let help = match nearest(&entry.key, names.iter().copied().chain(["kind"])) {
+        Some(candidate) => format!("did you mean `{candidate}`?"),
+        None => format!("its options: {}; `dyno workloads {name}` explains them", list(&names)),
     };
-    table.entries.iter().map(text).collect()
+    let mut diagnostic = Diagnostic::new(entry.key_span, message).label("not an option").help(help);
+    if is_varied {
+        // The option is right for another kind perhaps; every kind that is varied has to know it.
+        diagnostic = diagnostic.related(kind, "for this kind");
+    }
+    problems.report(diagnostic);
 }
 
-fn value(
-    option: &OptionDescription,
-    node: &Node,
-    known: Known<'_>,
-    problems: &Problems,
-) -> Option<OptionValue> {
-    let path = format!("workload.{}", option.name);
-    match (&option.kind, &node.value) {
-        (OptionKind::Integer { min, max }, Value::Text(text)) if option.name.ends_with("_bytes") => {
-            let range = *min..=*max;
-            let Some(bytes) = quantity::size(text) else {
-                let message = format!("`{path}` cannot be `{text}`");
-                let help = "write bytes as a number, or with a unit: `\"64K\"`, `\"8M\"`, `\"4G\"`";
-                problems.report(Diagnostic::new(node.span, message).label("no size").help(help));
-                return None;
-            };
-            if !range.contains(&bytes) {
-                let message = format!("`{path}` must be {}, got {bytes}", in_words(&range));
-                problems.report(Diagnostic::new(node.span, message).label("out of range"));
-                return None;
-            }
-            Some(OptionValue::Integer(bytes))
+/// Scripts that have to be there, by one of their keys.
+fn require_scripts(description: &WorkloadDescription, table: &Table, span: Span, problems: &Problems) {
+    let is_required = |kind: &OptionKind| *kind == OptionKind::Scripts { is_required: true };
+    if !description.options.iter().any(|option| option.name == SCRIPTS && is_required(&option.kind)) {
+        return;
+    }
+    match (table.get(SCRIPT), table.get(SCRIPTS)) {
+        (None, None) => {
+            let message = format!("missing key `{SCRIPTS}` in {}", WORKLOAD.heading);
+            let ending = if description.name == LUA { "lua" } else { "sql" };
+            let help = format!(
+                "name files with their weights: `{SCRIPTS} = [\"read.{ending}@8\", \"write.{ending}\"]`"
+            );
+            problems.report(Diagnostic::new(span, message).help(help));
         }
-        (OptionKind::Integer { min, max }, _) => {
-            integer(node, &path, &(*min..=*max), problems).map(OptionValue::Integer)
+        (Some(script), Some(scripts)) => {
+            let diagnostic =
+                Diagnostic::new(script.span, format!("there are both `{SCRIPT}` and `{SCRIPTS}`"));
+            problems.report(diagnostic.related(scripts.span, "the other one").help("remove one of them"));
         }
-        (OptionKind::Number { min, max }, Value::Integer(_) | Value::Number(_)) => {
-            let value = match node.value {
-                Value::Integer(value) => value as f64,
-                Value::Number(value) => value,
-                _ => return None,
-            };
-            if (*min..=*max).contains(&value) {
-                return Some(OptionValue::Number(value));
-            }
-            let message = format!("`{path}` must be between {min} and {max}, got {value}");
-            problems.report(Diagnostic::new(node.span, message).label("out of range"));
-            None
-        }
-        (OptionKind::Boolean, Value::Boolean(value)) => Some(OptionValue::Boolean(*value)),
-        (OptionKind::Text, Value::Text(text)) => Some(OptionValue::Text(text.clone())),
-        (OptionKind::Scripts { .. }, Value::List(items)) => {
-            scripts::read(items, node.span, &path, known.scripts, problems).map(OptionValue::Scripts)
-        }
-        (OptionKind::Texts, Value::Table(table)) => texts(table, &path, problems).map(OptionValue::Texts),
-        (OptionKind::Choice(words), Value::Text(text)) => {
-            if words.contains(&text.as_str()) {
-                return Some(OptionValue::Text(text.clone()));
-            }
-            unknown_word(node.span, &path, text, words, problems);
-            None
-        }
-        (kind, found) => {
-            let expected = match kind {
-                OptionKind::Integer { .. } => "an integer".to_owned(),
-                OptionKind::Number { .. } => "a number".to_owned(),
-                OptionKind::Boolean => "true or false".to_owned(),
-                OptionKind::Choice(words) => format!("one of {}", list(words)),
-                OptionKind::Text => "a text".to_owned(),
-                OptionKind::Texts => "a table of texts".to_owned(),
-                OptionKind::Scripts { .. } => "a list of files, or tables `[[workload.scripts]]`".to_owned(),
-            };
-            wrong_type(node.span, &path, &expected, found, problems);
-            None
-        }
+        _ => {}
     }
 }

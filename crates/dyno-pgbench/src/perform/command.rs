@@ -324,7 +324,7 @@ impl Step<'_> {
         let text = if failure.kind == FailureKind::Unsupported && failure.sqlstate.is_empty() {
             // The only thing that drivers refuse by themselves.
             "COPY is not supported in pgbench, aborting".to_owned()
-        } else if failure::is_lost(&failure) && failure.sqlstate.is_empty() {
+        } else if failure.is_lost() && failure.sqlstate.is_empty() {
             let what = "perhaps the backend died while processing";
             format!("client {client} aborted in command {at} (SQL) of script {script}; {what}")
         } else {
@@ -397,7 +397,7 @@ pub(crate) async fn roll_back(session: &mut Session) -> Result<(), OperationFail
         return Ok(());
     }
     match connection.query("ROLLBACK", &mut Discard).await {
-        Err(failure) if failure::is_lost(&failure) => Err(failure),
+        Err(failure) if failure.is_lost() => Err(failure),
         _ => Ok(()),
     }
 }

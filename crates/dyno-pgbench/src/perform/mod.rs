@@ -7,4 +7,4 @@ mod program;
 mod rows;
 
 pub(crate) use command::{Performer, Stop, attempt, micros, roll_back};
-pub(crate) use program::{Program, first_words, lasting};
+pub(crate) use program::{Program, first_words};

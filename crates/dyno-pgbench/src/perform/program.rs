@@ -2,9 +2,8 @@
 
 use crate::script::{Action, Command, Script};
 use crate::variables::Names;
+use dyno_engine::text::lasting;
 use dyno_model::target::{Engine, QueryMode};
-use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
 
 /// Scripts, and what follows from them for every client.
 pub(crate) struct Program {
@@ -62,16 +61,4 @@ impl Program {
 pub(crate) fn first_words(line: &str) -> String {
     let words = line.split_whitespace().take(3).collect::<Vec<_>>().join(" ");
     words.trim_end_matches(';').to_owned()
-}
-
-/// The name for as long as the program runs; one that was given before is not kept twice, since every trial gives them anew.
-pub(crate) fn lasting(name: String) -> &'static str {
-    static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = names.get(name.as_str()) {
-        return known;
-    }
-    let name: &'static str = Box::leak(name.into_boxed_str());
-    names.insert(name);
-    name
 }

@@ -17,13 +17,3 @@ pub(crate) use parser::parse;
 pub(crate) use statement::{Sql, Store};
 /// First words of statements after which others may find what is not there yet.
 pub(crate) const DEFINING: [&str; 4] = ["create", "alter", "drop", "set"];
-
-/// True when a statement begins with one of these words.
-pub(crate) fn begins_with(statement: &str, words: &[&str]) -> bool {
-    let word = statement
-        .trim_start_matches(['(', ' '])
-        .split(|c: char| !c.is_ascii_alphabetic())
-        .next()
-        .unwrap_or_default();
-    words.iter().any(|known| known.eq_ignore_ascii_case(word))
-}

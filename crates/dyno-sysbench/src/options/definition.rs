@@ -1,5 +1,7 @@
 //! What an option is: its name, type, default and help.
 
+use dyno_model::catalog;
+
 pub(crate) use dyno_lua::{BadValue, OptionKind as Kind, OptionValue as Value};
 
 /// One option that can be given.
@@ -13,6 +15,17 @@ pub(crate) struct Definition {
     /// The default as help shows it in brackets; `None` shows no brackets.
     pub(crate) shown_default: Option<String>,
     pub(crate) help: String,
+}
+
+/// A value as plans and records have it; none where there is none.
+pub(crate) fn recorded(value: &Value) -> Option<catalog::OptionValue> {
+    Some(match value {
+        Value::Boolean(is_on) => catalog::OptionValue::Boolean(*is_on),
+        Value::Number(number) if number.fract() == 0.0 => catalog::OptionValue::Integer(*number as i64),
+        Value::Number(number) => catalog::OptionValue::Number(*number),
+        Value::Text(_) | Value::List(_) => catalog::OptionValue::Text(value.text()),
+        Value::Nothing => return None,
+    })
 }
 
 /// Names are the same with dashes and underscores; this is the form with underscores.

@@ -161,6 +161,11 @@ impl Options {
         Ok(())
     }
 
+    /// Gives an option more before the second pass, as `name=value`.
+    pub(crate) fn give(&mut self, text: &str) {
+        self.pending.push(Argument::new(text));
+    }
+
     /// Gives options that were given and are not known yet other names.
     pub(crate) fn rename(&mut self, names: &[(&str, &str)]) {
         for argument in &mut self.pending {

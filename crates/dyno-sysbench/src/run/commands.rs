@@ -85,7 +85,7 @@ pub(crate) fn failed(function: &str, message: &str) -> String {
 
 /// Runs something in a state of this thread; an interrupt meanwhile ends what the state waits for. What is begun after an interrupt, such
 /// as `done`, has some seconds.
-pub(super) fn watched<T>(job: &Job<'_>, state: &State, work: impl FnOnce() -> T) -> T {
+pub(crate) fn watched<T>(job: &Job<'_>, state: &State, work: impl FnOnce() -> T) -> T {
     let is_over = AtomicBool::new(false);
     let interrupter = state.interrupter();
     thread::scope(|scope| {

@@ -4,11 +4,11 @@ use super::commands::{failed, watched};
 use super::failures::{self, Action};
 use super::printing::Printing;
 use super::reporter::{Remains, Reporter, Start};
-use super::scripts::LuaScript;
+use super::scripts::{LuaScripts, Part};
 use super::{LoadedScript, load, results};
 use crate::job::{CUT_OFF, FAILED, INTERRUPTED, Job, OK, UNREAD};
 use crate::logger::Level;
-use crate::options::general::JsonPlace;
+use crate::options::general::{General, JsonPlace};
 use crate::report::{header, json};
 use dyno_drivers::address::shares_machine;
 use dyno_drivers::open_files;
@@ -87,13 +87,12 @@ pub(crate) fn script(job: &Job<'_>, script: &LoadedScript) -> u8 {
             .map_or_else(Vec::new, |driver| job.options.database.targets(driver).to_vec()),
         is_text: false,
     };
-    let general = &job.options.general;
-    let threads = ScriptThreads {
-        stack: general.stack_size.max(STACK_MIN) as usize,
-        ready_limit: general.init_timeout.unwrap_or(ENDLESS),
-    };
-    let clients = LuaScript {
-        recipe: Arc::clone(&script.recipe),
+    let threads = threads(&job.options.general);
+    let name = job.script_name();
+    let clients = LuaScripts {
+        parts: vec![Part { name, weight: 1, recipe: Arc::clone(&script.recipe) }],
+        seed: job.seed,
+        audit: Arc::default(),
         logger: Arc::clone(&job.logger),
         start: Arc::clone(&runner.start),
     };
@@ -113,6 +112,14 @@ pub(crate) fn script(job: &Job<'_>, script: &LoadedScript) -> u8 {
         }
     }
     code
+}
+
+/// The threads of a script.
+pub(crate) fn threads(general: &General) -> ScriptThreads {
+    ScriptThreads {
+        stack: general.stack_size.max(STACK_MIN) as usize,
+        ready_limit: general.init_timeout.unwrap_or(ENDLESS),
+    }
 }
 
 /// Measures whatever `clients` runs, with everything that is printed around it; the exit code.

@@ -17,6 +17,7 @@ pub(crate) mod results;
 pub(crate) mod scripts;
 
 use crate::options::definition::Definition;
+use crate::options::{OptionError, Options};
 use dyno_lua::{Environment, OptionValue, Role, ScriptError, State};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -41,6 +42,57 @@ impl Recipe {
         let state = State::load(&self.environment, role)?;
         state.set_options(&self.values, &self.globals)?;
         Ok(state)
+    }
+}
+
+/// A script whose top level has run, which tells its options; they have no values yet.
+pub(crate) struct Opened {
+    pub(crate) main: State,
+    environment: Arc<Environment>,
+    pub(crate) definitions: Option<Vec<Definition>>,
+}
+
+/// Why a script cannot be used.
+pub(crate) enum Unusable {
+    Script(ScriptError),
+    /// What it declares, or what was given.
+    Options(OptionError),
+}
+
+impl Opened {
+    /// # Errors
+    /// When the script cannot be loaded, or declares options that are none.
+    pub(crate) fn new(environment: Environment) -> Result<Self, Unusable> {
+        let environment = Arc::new(environment);
+        let main = State::load(&environment, Role::Main).map_err(Unusable::Script)?;
+        let declared = main.declared_options().map_err(Unusable::Script)?;
+        let definitions = declared.map(|all| all.iter().map(environment::definition).collect());
+        let definitions = definitions.transpose().map_err(Unusable::Options)?;
+        Ok(Self { main, environment, definitions })
+    }
+
+    /// Takes the script's options out of what was given.
+    ///
+    /// # Errors
+    /// When a value is none of its option's, or there is no such option.
+    pub(crate) fn take(&self, options: &mut Options) -> Result<(), Unusable> {
+        let taken = match &self.definitions {
+            None => options.accept_all(),
+            Some(definitions) => options.declare(definitions),
+        };
+        taken.map_err(Unusable::Options)
+    }
+
+    /// The script with the values of its options.
+    ///
+    /// # Errors
+    /// When Lua is out of memory.
+    pub(crate) fn loaded(self, options: &Options) -> Result<LoadedScript, ScriptError> {
+        let Self { main, environment, definitions } = self;
+        let values = options.for_script();
+        let globals = if definitions.is_none() { options.globals() } else { Vec::new() };
+        main.set_options(&values, &globals)?;
+        Ok(LoadedScript { main, recipe: Arc::new(Recipe { environment, definitions, values, globals }) })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::load;
 use crate::job::Job;
-use crate::options::definition::{Value, dashed};
+use crate::options::definition::{dashed, recorded};
 use crate::options::registry;
 use dyno_drivers::{Connection, Driver, Io, Patience, block_on};
 use dyno_model::catalog::{OptionValue, WorkloadOptions};
@@ -70,12 +70,7 @@ fn script_options(job: &Job<'_>) -> WorkloadOptions {
     });
     WorkloadOptions(
         own.map(|(name, text)| {
-            let value = match job.options.value(&name) {
-                Value::Boolean(is_on) => OptionValue::Boolean(*is_on),
-                Value::Number(number) if number.fract() == 0.0 => OptionValue::Integer(*number as i64),
-                Value::Number(number) => OptionValue::Number(*number),
-                _ => OptionValue::Text(text),
-            };
+            let value = recorded(job.options.value(&name)).unwrap_or(OptionValue::Text(text));
             (name, value)
         })
         .collect(),

@@ -1,56 +1,99 @@
-//! A Lua script on the engine: one thread and one state per client.
+//! Lua scripts on the engine: one thread per client, with a state of each script.
 
 use super::Recipe;
 use super::commands::failed;
 use super::reporter::Start;
 use crate::logger::{Level, Logger};
+use dyno_engine::random::{Random, Stream};
+use dyno_engine::text::lasting;
 use dyno_engine::workload::ClientId;
-use dyno_engine::{Meter, Script, ScriptTrouble};
+use dyno_engine::{Meter, OwnAudit, Script, ScriptTrouble};
 use dyno_lua::{ErrorKind, Role, ScriptError, State, StatementKind};
 use dyno_model::failure::FailureKind;
 use dyno_model::ledger::{OutcomeClass, ScriptCounter};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// The script as the engine's clients run it.
-pub(crate) struct LuaScript {
-    /// How to make states.
-    pub(crate) recipe: Arc<Recipe>,
+/// The scripts as the engine's clients run them.
+pub(crate) struct LuaScripts {
+    /// At least one. Each event is one of a script that is drawn by weight.
+    pub(crate) parts: Vec<Part>,
+    /// Seed of which script comes next.
+    pub(crate) seed: u64,
+    /// What is held against the data in the end.
+    pub(crate) audit: Arc<OwnAudit>,
     /// Where failures are told.
     pub(crate) logger: Arc<Logger>,
     /// What is said before the first event.
     pub(crate) start: Arc<Start>,
 }
 
-impl Script for LuaScript {
+/// One of the scripts.
+pub(crate) struct Part {
+    pub(crate) name: String,
+    pub(crate) weight: u32,
+    /// How to make states.
+    pub(crate) recipe: Arc<Recipe>,
+}
+
+/// Kinds of statements of scripts with these names; one script's need no name before them.
+pub(crate) fn kinds(scripts: &[&str]) -> Vec<&'static str> {
+    let kinds = StatementKind::ALL.iter().map(|kind| kind.name());
+    match scripts {
+        [_] => kinds.collect(),
+        several => {
+            let of = |name: &&str| kinds.clone().map(|kind| lasting(format!("{name} {kind}"))).collect();
+            several.iter().map(of).collect::<Vec<Vec<_>>>().concat()
+        }
+    }
+}
+
+impl Script for LuaScripts {
     fn kinds(&self) -> Vec<&'static str> {
-        StatementKind::ALL.iter().map(|kind| kind.name()).collect()
+        let names: Vec<&str> = self.parts.iter().map(|part| part.name.as_str()).collect();
+        kinds(&names)
     }
 
     fn run(&self, client: ClientId, meter: Meter) -> Result<(), ScriptTrouble> {
         let number = client.0;
         self.logger.log(Level::Debug, &format!("Worker thread (#{number}) started"));
-        let state = self.recipe.load(Role::Thread(number)).map_err(|error| self.trouble(error.message))?;
-        let interrupter = state.interrupter();
-        let _guard = meter.interrupters().add(Box::new(move || interrupter.interrupt()));
         let meter = Rc::new(RefCell::new(meter));
-        state.attach(Box::new(SharedMeter(Rc::clone(&meter))));
-        if state.has_global("thread_init") {
-            state.call("thread_init", Some(number)).map_err(|error| self.not_begun(&state, &error))?;
+        let turns = Rc::new(Turns::new(self, number));
+        let (mut states, mut guards) = (Vec::new(), Vec::new());
+        for (script, part) in self.parts.iter().enumerate() {
+            let loaded = part.recipe.load(Role::Thread(number));
+            let state = loaded.map_err(|error| self.trouble(error.message))?;
+            let interrupter = state.interrupter();
+            guards.push(meter.borrow().interrupters().add(Box::new(move || interrupter.interrupt())));
+            let (meter, turns) = (Rc::clone(&meter), Rc::clone(&turns));
+            state.attach(Box::new(SharedMeter { meter, turns, script }));
+            if state.has_global("thread_init") {
+                state.call("thread_init", Some(number)).map_err(|error| self.not_begun(&state, &error))?;
+            }
+            state.settle();
+            states.push(state);
         }
         self.logger.log(Level::Debug, &format!("Worker thread (#{number}) initialized"));
         if !meter.borrow_mut().ready() {
             return Ok(());
         }
         self.start.announce();
-        state.run_thread(number).map_err(|error| self.ended(&meter, &error))?;
-        self.end(&state, number);
+        let mut script = 0;
+        loop {
+            states[script].run_thread(number).map_err(|error| self.ended(&meter, &error))?;
+            // A loop ends as well where the next event is another script's.
+            match turns.next.get().filter(|next| *next != script) {
+                Some(next) => script = next,
+                None => break,
+            }
+        }
+        states.iter().for_each(|state| self.end(state, number));
         Ok(())
     }
 }
 
-impl LuaScript {
+impl LuaScripts {
     /// Tells a failure and makes it the end of the run.
     fn failed(&self, function: &str, error: &ScriptError) -> ScriptTrouble {
         self.trouble(failed(function, &error.message))
@@ -88,64 +131,144 @@ impl LuaScript {
     }
 }
 
-/// The engine's meter, shared by the state and the thread that owns it.
-struct SharedMeter(Rc<RefCell<Meter>>);
+/// Whose event is next, and what becomes of it. Shared by the states of a client.
+struct Turns {
+    weights: Vec<u64>,
+    random: RefCell<Random>,
+    /// The script whose event has begun before its state has its turn.
+    next: Cell<Option<usize>>,
+    /// An event was begun and has no end.
+    is_open: Cell<bool>,
+    audit: Arc<OwnAudit>,
+}
+
+impl Turns {
+    fn new(scripts: &LuaScripts, client: u32) -> Self {
+        Self {
+            weights: scripts.parts.iter().map(|part| u64::from(part.weight)).collect(),
+            random: RefCell::new(Random::new(scripts.seed, Stream::Choice, client.into(), 0)),
+            next: Cell::new(None),
+            is_open: Cell::new(false),
+            audit: Arc::clone(&scripts.audit),
+        }
+    }
+
+    /// The script of the next event.
+    fn drawn(&self) -> usize {
+        let [_, _, ..] = self.weights[..] else { return 0 };
+        let mut drawn = self.random.borrow_mut().below(self.weights.iter().sum());
+        let falls = |weight: &u64| {
+            let is_this = drawn < *weight;
+            drawn = drawn.saturating_sub(*weight);
+            is_this
+        };
+        self.weights
+            .iter()
+            .position(falls)
+            .expect("a number below the sum of the weights falls into one of them")
+    }
+
+    /// Begins an event, if there is one and it is this script's.
+    fn begins(&self, script: usize, meter: &RefCell<Meter>) -> bool {
+        if self.next.get() == Some(script) {
+            self.next.set(None);
+        } else {
+            if !meter.borrow_mut().begin_event() {
+                return false;
+            }
+            let drawn = self.drawn();
+            if drawn != script {
+                self.next.set(Some(drawn));
+                return false;
+            }
+        }
+        self.opens(script);
+        true
+    }
+
+    fn opens(&self, script: usize) {
+        self.audit.begins(script);
+        self.is_open.set(true);
+    }
+
+    fn commits(&self, script: usize) {
+        if self.is_open.take() {
+            self.audit.ends(script, &Ok(()));
+        }
+    }
+}
+
+/// The engine's meter, shared by the states and the thread that owns it.
+struct SharedMeter {
+    meter: Rc<RefCell<Meter>>,
+    turns: Rc<Turns>,
+    /// Number of the script.
+    script: usize,
+}
+
+impl SharedMeter {
+    fn kind(&self, kind: StatementKind) -> u16 {
+        (self.script * StatementKind::ALL.len()) as u16 + kind as u16
+    }
+}
 
 impl dyno_lua::Meter for SharedMeter {
     fn more_events(&mut self) -> bool {
-        self.0.borrow_mut().more_events()
+        self.meter.borrow_mut().more_events()
     }
 
     fn event_start(&mut self) {
-        self.0.borrow_mut().start_event();
+        self.meter.borrow_mut().start_event();
+        self.turns.opens(self.script);
     }
 
     fn begin_event(&mut self) -> bool {
-        self.0.borrow_mut().begin_event()
+        self.turns.begins(self.script, &self.meter)
     }
 
     fn event_stop(&mut self) {
-        self.0.borrow_mut().end_event();
+        self.meter.borrow_mut().end_event();
+        self.turns.commits(self.script);
     }
 
     fn abandon_event(&mut self) {
-        self.0.borrow_mut().abandon_event();
+        self.meter.borrow_mut().abandon_event();
     }
 
     fn give_up_event(&mut self) {
-        self.0.borrow_mut().give_up_event();
+        self.meter.borrow_mut().give_up_event();
     }
 
     fn now(&mut self) -> u64 {
-        self.0.borrow().now()
+        self.meter.borrow().now()
     }
 
     fn statement(&mut self, kind: StatementKind, class: OutcomeClass, start: u64, end: u64) {
-        self.0.borrow_mut().statement(kind as u16, start, end, class);
+        self.meter.borrow_mut().statement(self.kind(kind), start, end, class);
     }
 
     fn statement_failed(&mut self, kind: StatementKind) {
-        self.0.borrow_mut().statement_failed(kind as u16);
+        self.meter.borrow_mut().statement_failed(self.kind(kind));
     }
 
     fn may_retry(&mut self) -> bool {
-        let meter = self.0.borrow();
+        let meter = self.meter.borrow();
         !meter.is_stopped() && !meter.is_cut()
     }
 
     fn restarted(&mut self) {
-        self.0.borrow_mut().restarted(FailureKind::Other);
+        self.meter.borrow_mut().restarted(FailureKind::Other);
     }
 
     fn reconnected(&mut self) {
-        self.0.borrow_mut().reconnected();
+        self.meter.borrow_mut().reconnected();
     }
 
     fn count(&mut self, counter: ScriptCounter, by: u64) {
-        self.0.borrow_mut().count(counter, by);
+        self.meter.borrow_mut().count(counter, by);
     }
 
     fn counter(&mut self, counter: ScriptCounter) -> u64 {
-        self.0.borrow().counter(counter)
+        self.meter.borrow().counter(counter)
     }
 }

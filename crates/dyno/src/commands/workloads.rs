@@ -188,8 +188,8 @@ mod tests {
 
     #[test]
     fn every_workload_is_explained_with_options_and_audit_and_statements_where_they_are_fixed() {
-        // bulk_insert writes its statement anew each time; the other two send what the user writes.
-        let others = ["bulk_insert", "http", "sql"];
+        // bulk_insert writes its statement anew each time; the others send what the user writes.
+        let others = ["bulk_insert", "http", "lua", "sql"];
         for workload in crate::workload::catalog() {
             let text = explanation(&workload);
             assert!(text.contains("\nAudit\n"), "{text}");

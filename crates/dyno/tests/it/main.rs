@@ -22,6 +22,7 @@ mod languages;
 mod monitor;
 mod monitor_agrees;
 mod mounts;
+mod own_lua;
 mod own_sql;
 mod plan;
 mod preflight;

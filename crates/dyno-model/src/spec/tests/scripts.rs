@@ -1,7 +1,9 @@
-//! Scripts of SQL: files, weights, texts in the spec.
+//! Scripts of the user's own: files, weights, texts in the spec, and the options that they declare.
 
 use super::super::{Input, WorkloadNames, parse};
-use crate::catalog::{OptionDescription, OptionKind, OptionValue, SqlScript, WorkloadDescription};
+use crate::catalog::{
+    DeclaredOption, LUA, OptionDescription, OptionKind, OptionValue, ScriptText, WorkloadDescription,
+};
 use crate::limit::{Limit, LimitPart};
 use crate::plan::{SystemPlan, Treatment};
 use crate::units::Nanos;
@@ -18,6 +20,12 @@ fn catalog() -> Vec<WorkloadDescription> {
     vec![WorkloadDescription { name: "sql", summary: "", audit: "", options: vec![scripts] }]
 }
 
+/// A catalogue with a workload whose scripts declare options.
+fn of_lua() -> Vec<WorkloadDescription> {
+    let of_sql = catalog().remove(0);
+    vec![WorkloadDescription { name: LUA, ..of_sql }]
+}
+
 /// One file is there, beside the spec.
 fn script(file: &Path) -> Result<String, String> {
     match file.to_str() {
@@ -27,7 +35,7 @@ fn script(file: &Path) -> Result<String, String> {
 }
 
 /// What a spec with this `[workload]` gives: the scripts, or all errors.
-fn read(workload: &str) -> Result<Vec<SqlScript>, String> {
+fn read(workload: &str) -> Result<Vec<ScriptText>, String> {
     let text = format!(
         "title = \"own\"\n[[system]]\nname = \"A\"\nurl = \"sqlite:a.db\"\n[load]\nclients = 1\nduration = \"1s\"\n\
          [workload]\nkind = \"sql\"\n{workload}"
@@ -39,13 +47,14 @@ fn read(workload: &str) -> Result<Vec<SqlScript>, String> {
 
 #[test]
 fn scripts_are_files_with_weights_or_tables() {
-    let script = |name: &str, weight, text: &str| SqlScript {
+    let script = |name: &str, weight, text: &str| ScriptText {
         name: name.to_owned(),
         weight,
         think: None,
         text: text.to_owned(),
     };
     assert_eq!(read("scripts = [\"read.sql@8\"]"), Ok(vec![script("read", 8, "SELECT 1;")]));
+    assert_eq!(read("script = \"read.sql@8\""), read("scripts = [\"read.sql@8\"]"));
     let tables = "[[workload.scripts]]\nfile = \"read.sql\"\n[[workload.scripts]]\nname = \"two\"\nweight = 3\nsql = \"SELECT 2\"\n";
     assert_eq!(read(tables), Ok(vec![script("read", 1, "SELECT 1;"), script("two", 3, "SELECT 2")]));
     let option = OptionValue::Scripts(vec![script("read", 8, "SELECT 1;"), script("two", 1, "x")]);
@@ -59,6 +68,8 @@ fn mistakes_in_scripts_name_their_place_and_what_to_write() {
         ("scripts = []", "names no script"),
         ("scripts = \"read.sql\"", "must be a list of files"),
         ("scripts = [1]", "must be a file or a table"),
+        ("script = [\"read.sql\"]", "`workload.script` must be a file"),
+        ("script = \"read.sql\"\nscripts = [\"read.sql\"]", "both `script` and `scripts`"),
         ("scripts = [\"read.sql@0\"]", "between 1 and 1000000, got `0`"),
         ("scripts = [\"none.sql\"]", "cannot read the script `none.sql`: it is not there"),
         ("scripts = [\"read.sql\", \"read.sql@2\"]", "two scripts are called `read`"),
@@ -143,4 +154,56 @@ fn a_script_may_have_a_think_time_of_its_own_where_nothing_arrives_by_itself() {
         ),
         "{at_a_rate:?}"
     );
+}
+
+/// A script that declares a number of rows and a mode; the two scripts of `read.sql` disagree about it.
+fn declared(options: &crate::catalog::WorkloadOptions) -> Result<Option<Vec<DeclaredOption>>, String> {
+    let option = |name: &str, kind, default| DeclaredOption { name: name.to_owned(), kind, default };
+    match options.scripts("scripts")[0].weight {
+        8 => Err("the script read has a mistake\nhint: mend it".to_owned()),
+        2 => Ok(None),
+        weight => Ok(Some(vec![
+            option(
+                "rows",
+                OptionKind::Number { min: f64::MIN, max: f64::MAX },
+                Some(OptionValue::Integer(50)),
+            ),
+            option("mode", OptionKind::Text, (weight != 3).then(|| OptionValue::Text("fast".to_owned()))),
+        ])),
+    }
+}
+
+#[test]
+fn options_that_scripts_declare_are_keys_with_their_types_and_defaults() {
+    let read = |workload: &str| {
+        let text = format!(
+            "title = \"own\"\n[[system]]\nname = \"A\"\nurl = \"sqlite:a.db\"\n[load]\nclients = 1\nduration = \"1s\"\n\
+             [workload]\nkind = \"lua\"\n{workload}"
+        );
+        let input =
+            Input { file_name: "here/own.toml", text: &text, script: Some(script), ..Input::default() };
+        let input = Input { declared: Some(declared), ..input };
+        let (_, plan) = parse(input, &of_lua()).map_err(|errors| errors.to_string())?;
+        let options = &plan.treatments[0].workload.options.0;
+        let shown = |name| options.get(name).map(ToString::to_string).unwrap_or_default();
+        Ok::<_, String>(format!("{} {}", shown("rows"), shown("mode")))
+    };
+    assert_eq!(read("script = \"read.sql\""), Ok("50 fast".to_owned()));
+    assert_eq!(read("script = \"read.sql\"\nrows = \"4K\"\nmode = \"slow\""), Ok("4096 slow".to_owned()));
+    assert_eq!(
+        read("script = \"read.sql@2\"\nmode = true"),
+        Ok(" true".to_owned()),
+        "whatever is given is taken"
+    );
+    for (workload, expected) in [
+        ("script = \"read.sql\"\nrow = 1", "did you mean `rows`?"),
+        ("script = \"read.sql\"\nrows = \"many\"", "`workload.rows` must be a number"),
+        ("script = \"read.sql\"\nmode = 1", "`workload.mode` must be a text"),
+        ("script = \"read.sql@3\"", "different defaults for the option `mode`"),
+        ("script = \"read.sql@8\"", "mend it"),
+        ("script = \"read.sql@2\"\nmode = [1]", "must be a text, a number"),
+    ] {
+        let said = read(workload).expect_err(workload);
+        assert!(said.contains(expected) && said.contains("here/own.toml:"), "{workload}: {said}");
+    }
 }

@@ -1,9 +1,9 @@
 //! Audits of one's own: values that SQL of the user's asks for, and how they have to follow from what was committed.
 
-use crate::script::{Action, DEFINING, Script, begins_with};
 use dyno_drivers::{Connection, Driver, Table};
 use dyno_model::audit::AuditCheck;
 use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::words::begins_with;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The word for a value that no transaction may change.
@@ -30,7 +30,7 @@ struct Count {
 
 /// All rules, and what they need to know.
 #[derive(Default)]
-pub(crate) struct Audit {
+pub struct OwnAudit {
     rules: Vec<Rule>,
     /// By script.
     counts: Vec<Count>,
@@ -38,16 +38,19 @@ pub(crate) struct Audit {
     are_whole: Vec<bool>,
 }
 
-impl Audit {
+impl OwnAudit {
+    /// The rules for scripts, each with its name and whether one that fails leaves nothing in the data.
+    ///
     /// # Errors
     /// When a rule cannot be understood or names no script.
-    pub(crate) fn new<'o>(
+    pub fn new<'o>(
         rules: impl Iterator<Item = (&'o str, &'o str)>,
-        scripts: &[Script],
+        scripts: &[(&str, bool)],
     ) -> Result<Self, String> {
+        let names: Vec<&str> = scripts.iter().map(|(name, _)| *name).collect();
         let rules: Vec<Rule> = rules
             .map(|(expression, rule)| {
-                let steps = steps(rule, scripts).map_err(|why| format!("the audit `{expression}`: {why}"))?;
+                let steps = steps(rule, &names).map_err(|why| format!("the audit `{expression}`: {why}"))?;
                 Ok(Rule { expression: expression.to_owned(), steps })
             })
             .collect::<Result<_, String>>()?;
@@ -55,18 +58,18 @@ impl Audit {
             return Ok(Self::default());
         }
         let counts = scripts.iter().map(|_| Count::default()).collect();
-        Ok(Self { rules, counts, are_whole: scripts.iter().map(is_whole).collect() })
+        Ok(Self { rules, counts, are_whole: scripts.iter().map(|(_, is_whole)| *is_whole).collect() })
     }
 
     /// A transaction of a script begins.
-    pub(crate) fn begins(&self, script: usize) {
+    pub fn begins(&self, script: usize) {
         if let Some(count) = self.counts.get(script) {
             count.begun.fetch_add(1, Ordering::Relaxed);
         }
     }
 
     /// It has ended; one that does not end is in doubt.
-    pub(crate) fn ends(&self, script: usize, outcome: &Result<(), OperationFailure>) {
+    pub fn ends(&self, script: usize, outcome: &Result<(), OperationFailure>) {
         let Some(count) = self.counts.get(script) else { return };
         match outcome {
             Ok(()) => count.committed.fetch_add(1, Ordering::Relaxed),
@@ -79,7 +82,10 @@ impl Audit {
     }
 
     /// The values before a trial.
-    pub(crate) async fn values(&self, connection: &mut Connection) -> Result<Vec<i64>, OperationFailure> {
+    ///
+    /// # Errors
+    /// When one cannot be had.
+    pub async fn values(&self, connection: &mut Connection) -> Result<Vec<i64>, OperationFailure> {
         let mut values = Vec::with_capacity(self.rules.len());
         for rule in &self.rules {
             values.push(value(connection, &rule.expression).await?);
@@ -88,7 +94,10 @@ impl Audit {
     }
 
     /// The values after a trial beside what they have to be.
-    pub(crate) async fn checks(
+    ///
+    /// # Errors
+    /// When one cannot be had.
+    pub async fn checks(
         &self,
         connection: &mut Connection,
         before: &[i64],
@@ -122,15 +131,12 @@ impl Audit {
     ///
     /// # Errors
     /// When the connection is lost.
-    pub(crate) async fn rehearse(
-        &self,
-        connection: &mut Connection,
-    ) -> Result<Vec<String>, OperationFailure> {
+    pub async fn rehearse(&self, connection: &mut Connection) -> Result<Vec<String>, OperationFailure> {
         let mut refused = Vec::new();
         for Rule { expression, .. } in &self.rules {
             match value(connection, expression).await {
                 Ok(_) => {}
-                Err(failure) if crate::failure::is_lost(&failure) => return Err(failure),
+                Err(failure) if failure.is_lost() => return Err(failure),
                 Err(failure) => refused.push(format!("the audit `{expression}`: {failure}")),
             }
         }
@@ -139,7 +145,7 @@ impl Audit {
 }
 
 /// `unchanged`, or `+1 per SCRIPT` and more of that, separated by commas.
-fn steps(rule: &str, scripts: &[Script]) -> Result<Vec<(usize, i64)>, String> {
+fn steps(rule: &str, scripts: &[&str]) -> Result<Vec<(usize, i64)>, String> {
     if rule.trim() == UNCHANGED {
         return Ok(Vec::new());
     }
@@ -148,39 +154,19 @@ fn steps(rule: &str, scripts: &[Script]) -> Result<Vec<(usize, i64)>, String> {
             format!(
                 "`{}` is no rule; write `{UNCHANGED}`, or by how much it changes: `+1 per {}`",
                 part.trim(),
-                scripts.first().map_or("SCRIPT", |script| &script.name)
+                scripts.first().unwrap_or(&"SCRIPT")
             )
         };
         let (number, name) = part.split_once(" per ").ok_or_else(form)?;
         let number: i64 = number.trim().parse().map_err(|_| form())?;
         let name = name.trim();
-        let found = scripts.iter().position(|script| script.name == name).ok_or_else(|| {
-            let names: Vec<&str> = scripts.iter().map(|script| script.name.as_str()).collect();
-            format!("no script is called `{name}`; there are {}", names.join(", "))
-        })?;
+        let found = scripts
+            .iter()
+            .position(|script| *script == name)
+            .ok_or_else(|| format!("no script is called `{name}`; there are {}", scripts.join(", ")))?;
         Ok((found, number))
     };
     rule.split(',').map(step).collect()
-}
-
-/// True when a script takes effect as a whole or not at all: one statement, or all between BEGIN and COMMIT.
-fn is_whole(script: &Script) -> bool {
-    let sent: Vec<&str> = script
-        .commands
-        .iter()
-        .filter(|command| matches!(command.action, Action::Sql(_)))
-        .map(|command| command.line.as_str())
-        .collect();
-    let (begins, ends) = (["begin", "start"], ["commit", "end"]);
-    match sent.as_slice() {
-        [_] => true,
-        [first, middle @ .., last] => {
-            let is_cut =
-                |line: &&&str| [&begins[..], &ends, &DEFINING].iter().any(|words| begins_with(line, words));
-            begins_with(first, &begins) && begins_with(last, &ends) && middle.iter().find(is_cut).is_none()
-        }
-        [] => false,
-    }
 }
 
 /// Asks for a value; nothing, and the sum of nothing, are 0.
@@ -213,21 +199,10 @@ fn whole(text: &str) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::script::parse;
-    use crate::variables::Names;
-    use dyno_model::engine::Engine;
-
-    fn scripts(texts: &[(&str, &str)]) -> Vec<Script> {
-        let quoting = Engine::Postgres.dialect().quoting;
-        let parse = |(name, text): &(&str, &str)| {
-            parse(name, text, 1, quoting, &mut Names::default()).unwrap_or_else(|error| panic!("{error}"))
-        };
-        texts.iter().map(parse).collect()
-    }
 
     #[test]
     fn a_rule_says_what_each_commit_of_a_script_changes() {
-        let scripts = scripts(&[("new order", "INSERT INTO o VALUES (1);"), ("drop", "DELETE FROM o;")]);
+        let scripts = ["new order", "drop"];
         assert_eq!(steps(" unchanged ", &scripts), Ok(Vec::new()));
         assert_eq!(steps("+1 per new order, -3 per drop", &scripts), Ok(vec![(0, 1), (1, -3)]));
         assert_eq!(steps("2 per drop", &scripts), Ok(vec![(1, 2)]));
@@ -242,24 +217,10 @@ mod tests {
     }
 
     #[test]
-    fn a_script_is_whole_when_it_is_one_statement_or_one_transaction() {
-        for (text, expected) in [
-            ("UPDATE t SET x = 1;", true),
-            ("\\set a 1\nBEGIN;\nUPDATE t SET x = 1;\nUPDATE t SET x = 2;\nEND;", true),
-            ("UPDATE t SET x = 1;\nUPDATE t SET x = 2;", false),
-            ("BEGIN;\nUPDATE t SET x = 1;\nCOMMIT;\nUPDATE t SET x = 2;\nCOMMIT;", false),
-            ("BEGIN;\nUPDATE t SET x = 1;\nCREATE TABLE u (a int);\nCOMMIT;", false),
-        ] {
-            assert_eq!(is_whole(&scripts(&[("q", text)])[0]), expected, "{text}");
-        }
-    }
-
-    #[test]
     fn what_is_in_doubt_widens_what_is_right_and_what_was_refused_does_not() {
-        let scripts =
-            scripts(&[("one", "UPDATE t SET x = 1;"), ("two", "UPDATE t SET x = 1;\nUPDATE t SET x = 2;")]);
+        let scripts = [("one", true), ("two", false)];
         let rules = [("sum(x) from t", "+2 per one, -5 per two")];
-        let audit = Audit::new(rules.into_iter(), &scripts).unwrap_or_else(|error| panic!("{error}"));
+        let audit = OwnAudit::new(rules.into_iter(), &scripts).unwrap_or_else(|error| panic!("{error}"));
         let refused = OperationFailure { code: 1213, ..FailureKind::Deadlock.failure("a deadlock") };
         let lost = FailureKind::ConnectionLost.failure("gone");
         let ends = |script: usize, outcome: Result<(), &OperationFailure>| {

@@ -1,0 +1,115 @@
+//! The value of an option of a workload.
+
+use super::diagnostic::{Diagnostic, Problems};
+use super::quantity;
+use super::reader::{in_words, integer, unknown_word, wrong_type};
+use super::scripts;
+use super::tree::{Entry, Node, Table, Value};
+use crate::catalog::{OptionKind, OptionValue, WorkloadDescription};
+use crate::words::list;
+use std::collections::BTreeMap;
+
+/// The option with the scripts of a workload, and the key for one of them.
+pub(super) const SCRIPTS: &str = "scripts";
+pub(super) const SCRIPT: &str = "script";
+
+/// What workloads there are, and where their scripts are read.
+#[derive(Clone, Copy)]
+pub(super) struct Known<'a> {
+    pub(super) catalog: &'a [WorkloadDescription],
+    pub(super) scripts: scripts::Place<'a>,
+    pub(super) names: super::names::NamesOf,
+}
+
+/// `script = "FILE"`, where there is one.
+pub(super) fn one_script(node: &Node, known: Known<'_>, problems: &Problems) -> Option<OptionValue> {
+    let path = format!("workload.{SCRIPT}");
+    let Value::Text(_) = &node.value else {
+        wrong_type(node.span, &path, "a file", &node.value, problems);
+        return None;
+    };
+    let one = std::slice::from_ref(node);
+    scripts::read(one, node.span, &path, known.scripts, problems).map(OptionValue::Scripts)
+}
+
+/// A table of texts.
+fn texts(table: &Table, path: &str, problems: &Problems) -> Option<BTreeMap<String, String>> {
+    let text = |entry: &Entry| match &entry.node.value {
+        Value::Text(text) => Some((entry.key.clone(), text.clone())),
+        other => {
+            wrong_type(entry.node.span, &format!("{path}.{:?}", entry.key), "a text", other, problems);
+            None
+        }
+    };
+    table.entries.iter().map(text).collect()
+}
+
+/// The value of an option, which has to be of its kind.
+pub(super) fn value(
+    name: &str,
+    kind: &OptionKind,
+    node: &Node,
+    known: Known<'_>,
+    problems: &Problems,
+) -> Option<OptionValue> {
+    let path = format!("workload.{name}");
+    match (kind, &node.value) {
+        (OptionKind::Integer { min, max }, Value::Text(text)) if name.ends_with("_bytes") => {
+            let range = *min..=*max;
+            let Some(bytes) = quantity::size(text) else {
+                let message = format!("`{path}` cannot be `{text}`");
+                let help = "write bytes as a number, or with a unit: `\"64K\"`, `\"8M\"`, `\"4G\"`";
+                problems.report(Diagnostic::new(node.span, message).label("no size").help(help));
+                return None;
+            };
+            if !range.contains(&bytes) {
+                let message = format!("`{path}` must be {}, got {bytes}", in_words(&range));
+                problems.report(Diagnostic::new(node.span, message).label("out of range"));
+                return None;
+            }
+            Some(OptionValue::Integer(bytes))
+        }
+        (OptionKind::Integer { min, max }, _) => {
+            integer(node, &path, &(*min..=*max), problems).map(OptionValue::Integer)
+        }
+        (OptionKind::Number { min, max }, Value::Integer(_) | Value::Number(_)) => {
+            let value = match node.value {
+                Value::Integer(value) => value as f64,
+                Value::Number(value) => value,
+                _ => return None,
+            };
+            if (*min..=*max).contains(&value) {
+                return Some(OptionValue::Number(value));
+            }
+            let message = format!("`{path}` must be between {min} and {max}, got {value}");
+            problems.report(Diagnostic::new(node.span, message).label("out of range"));
+            None
+        }
+        (OptionKind::Boolean, Value::Boolean(value)) => Some(OptionValue::Boolean(*value)),
+        (OptionKind::Text, Value::Text(text)) => Some(OptionValue::Text(text.clone())),
+        (OptionKind::Scripts { .. }, Value::List(items)) => {
+            scripts::read(items, node.span, &path, known.scripts, problems).map(OptionValue::Scripts)
+        }
+        (OptionKind::Texts, Value::Table(table)) => texts(table, &path, problems).map(OptionValue::Texts),
+        (OptionKind::Choice(words), Value::Text(text)) => {
+            if words.contains(&text.as_str()) {
+                return Some(OptionValue::Text(text.clone()));
+            }
+            unknown_word(node.span, &path, text, words, problems);
+            None
+        }
+        (kind, found) => {
+            let expected = match kind {
+                OptionKind::Integer { .. } => "an integer".to_owned(),
+                OptionKind::Number { .. } => "a number".to_owned(),
+                OptionKind::Boolean => "true or false".to_owned(),
+                OptionKind::Choice(words) => format!("one of {}", list(words)),
+                OptionKind::Text => "a text".to_owned(),
+                OptionKind::Texts => "a table of texts".to_owned(),
+                OptionKind::Scripts { .. } => "a list of files, or tables `[[workload.scripts]]`".to_owned(),
+            };
+            wrong_type(node.span, &path, &expected, found, problems);
+            None
+        }
+    }
+}

@@ -1,0 +1,486 @@
+//! Scripts of sysbench's world as a workload of a spec: `kind = "lua"`. They run as `dyno sysbench` runs them; how many clients there are, how
+//! long and how often is the spec's.
+
+use crate::job::{INTERRUPTED, Job, OK};
+use crate::logger::{Logger, Terminal};
+use crate::options::definition::{Definition, Kind, recorded};
+use crate::options::{OptionError, Options, registry};
+use crate::run::commands::{self, failed, watched};
+use crate::run::reporter::Start;
+use crate::run::scripts::{LuaScripts, Part, kinds};
+use crate::run::{LoadedScript, Opened, Unusable, environment, measure};
+use dyno_drivers::{Connection, Driver, Io, Patience, block_on};
+use dyno_engine::workload::{ClientId, DataSet, Setting, TableDefinition};
+use dyno_engine::{OwnAudit, TrialError, TrialInput, run_script_trial};
+use dyno_lua::{Databases, ScriptSource};
+use dyno_model::catalog::{
+    DeclaredOption, LUA, OptionDescription, OptionKind, OptionValue, ScriptText, WorkloadDescription,
+    WorkloadOptions,
+};
+use dyno_model::event::Listener;
+use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::record::TrialRecord;
+use dyno_model::target::{Engine, Target};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Options of the workload itself.
+const SCRIPTS: &str = "scripts";
+const MODULES: &str = "modules";
+const AUDIT: &str = "audit";
+const OWN: [&str; 3] = [SCRIPTS, MODULES, AUDIT];
+
+/// Options that exist without a script and are no matter of the load's, the system's or the report's.
+const TAKEN: [&str; 12] = [
+    "rand_type",
+    "rand_spec_iter",
+    "rand_spec_pct",
+    "rand_spec_res",
+    "rand_pareto_h",
+    "rand_zipfian_exp",
+    "validate",
+    "mysql_ignore_errors",
+    "pgsql_ignore_errors",
+    "max_retries",
+    "thread_init_timeout",
+    "thread_stack_size",
+];
+
+/// Most of a log that is kept for an error.
+const LOG_MAX: usize = 4096;
+
+/// The workload as the spec is checked against.
+#[must_use]
+pub fn description() -> WorkloadDescription {
+    let texts = |name, help, is_required| OptionDescription {
+        name,
+        kind: OptionKind::Scripts { is_required },
+        default: OptionValue::Scripts(Vec::new()),
+        help,
+    };
+    WorkloadDescription {
+        name: LUA,
+        summary: "Lua scripts as for sysbench: each transaction is an event of one of them, chosen by weight. Options that the scripts declare are keys \
+                  beside these. Their `prepare` makes the data wherever dyno may write; with `data = \"existing\"` they find it there.",
+        audit: "What `audit` names, as for `sql`. Without it none, since what your data must look like is not known here.",
+        options: vec![
+            texts(SCRIPTS, "the scripts, files with weights; `script = \"FILE\"` names one", true),
+            texts(
+                MODULES,
+                "Lua files that the scripts require by name and that do not come with sysbench: they lie in the plan, as the scripts do",
+                false,
+            ),
+            OptionDescription {
+                name: AUDIT,
+                kind: OptionKind::Texts,
+                default: OptionValue::Texts(BTreeMap::new()),
+                help: "what the data must come to, for example `\"sum(k) from sbtest1\" = \"unchanged\"`, or what each event of a script adds; asked \
+                       before and after each trial",
+            },
+        ],
+    }
+}
+
+/// The options that the scripts declare, and those of sysbench's own that a workload takes.
+///
+/// # Errors
+/// When a script cannot be loaded, declares what is no option, or has no events; in words, with its line where it has one.
+pub fn declared_options(options: &WorkloadOptions) -> Result<Option<Vec<DeclaredOption>>, String> {
+    // Options do not depend on the engine.
+    let engine = Engine::of_sysbench(&Databases::default().driver).expect("the usual driver is one");
+    let source = Source::new(options, engine);
+    let mut all: Vec<DeclaredOption> = Vec::new();
+    let mut is_any = false;
+    for script in &source.scripts {
+        if script.think.is_some() {
+            return Err(format!(
+                "the script {} has a think time, which scripts of Lua take for themselves\nhint: remove `think`; `load.think` is for all of them",
+                script.name
+            ));
+        }
+        let opened = source.opened(script, &Usage::of_nothing(&Arc::new(silent().0)))?.0;
+        opened.check(&script.name, source.scripts.len())?;
+        match &opened.script.definitions {
+            None => is_any = true,
+            Some(definitions) => definitions.iter().for_each(|definition| add(&mut all, definition)),
+        }
+    }
+    let general = registry::GROUPS.iter().flat_map(|group| group.definitions());
+    for definition in general.filter(|definition| TAKEN.contains(&definition.name.as_str())) {
+        if !all.iter().any(|option| option.name == definition.name) {
+            add(&mut all, &definition);
+        }
+    }
+    Ok((!is_any).then_some(all))
+}
+
+fn add(all: &mut Vec<DeclaredOption>, Definition { name, kind, default, .. }: &Definition) {
+    // As in sysbench a script never sees the value of such an option.
+    let (Some(default), false) = (recorded(default), *kind == Kind::File) else { return };
+    if let Some(known) = all.iter_mut().find(|option| option.name == *name) {
+        known.default = known.default.take().filter(|known| *known == default);
+        return;
+    }
+    let kind = match kind {
+        Kind::Boolean => OptionKind::Boolean,
+        Kind::Integer => OptionKind::Integer { min: i64::MIN, max: i64::MAX },
+        Kind::Decimal | Kind::Size | Kind::Double => OptionKind::Number { min: f64::MIN, max: f64::MAX },
+        Kind::Text | Kind::List | Kind::File | Kind::Switch => OptionKind::Text,
+    };
+    all.push(DeclaredOption { name: name.clone(), kind, default: Some(default) });
+}
+
+/// The scripts, and what was given for them.
+#[derive(Clone)]
+struct Source {
+    scripts: Vec<ScriptText>,
+    modules: BTreeMap<String, String>,
+    /// Options that the spec has for them, by name.
+    given: BTreeMap<String, String>,
+    engine: Engine,
+}
+
+/// What a script is loaded for.
+struct Usage<'a> {
+    command: &'static str,
+    threads: u32,
+    seed: u64,
+    targets: Vec<Target>,
+    logger: &'a Arc<Logger>,
+}
+
+impl<'a> Usage<'a> {
+    /// To look at it.
+    fn of_nothing(logger: &'a Arc<Logger>) -> Self {
+        Self { command: "run", threads: 1, seed: 0, targets: Vec::new(), logger }
+    }
+}
+
+/// A script that was looked at.
+struct Looked {
+    script: Opened,
+}
+
+impl Looked {
+    fn check(&self, name: &str, scripts: usize) -> Result<(), String> {
+        let main = &self.script.main;
+        if !main.has_function("event") {
+            return Err(format!(
+                "the script {name} has no function `event`, so there is nothing to run\nhint: name the script that `sysbench` would run, and what it \
+                 requires as `{MODULES}`"
+            ));
+        }
+        if scripts > 1 && main.has_own_loop() {
+            return Err(format!(
+                "the script {name} has a loop of its own (`thread_run`), so its events cannot take turns with those of others\nhint: run it alone"
+            ));
+        }
+        Ok(())
+    }
+
+    /// True when it can make its data.
+    fn has_prepare(&self) -> bool {
+        let main = &self.script.main;
+        main.is_parallel_command(PREPARE).is_some() || main.has_function(PREPARE)
+    }
+}
+
+const PREPARE: &str = "prepare";
+const CLEANUP: &str = "cleanup";
+
+impl Source {
+    fn new(options: &WorkloadOptions, engine: Engine) -> Self {
+        let modules =
+            options.scripts(MODULES).iter().map(|module| (module.name.clone(), module.text.clone()));
+        let given = options.0.iter().filter(|(name, _)| !OWN.contains(&name.as_str()));
+        Self {
+            scripts: options.scripts(SCRIPTS).to_vec(),
+            modules: modules.collect(),
+            given: given.map(|(name, value)| (name.clone(), value.to_string())).collect(),
+            engine,
+        }
+    }
+
+    /// Loads a script and gives it the options that it declares.
+    fn opened(&self, script: &ScriptText, usage: &Usage<'_>) -> Result<(Looked, Options), String> {
+        let file = format!("{}.lua", script.name);
+        let driver = self.engine.sysbench().name;
+        let mut line = vec![
+            file.clone(),
+            usage.command.to_owned(),
+            format!("--threads={}", usage.threads),
+            format!("--db-driver={driver}"),
+        ];
+        let (general, own): (Vec<_>, Vec<_>) =
+            self.given.iter().partition(|(name, _)| TAKEN.contains(&name.as_str()));
+        line.extend(general.iter().map(|(name, value)| format!("--{name}={value}")));
+        let arguments: Vec<OsString> = line.iter().map(OsString::from).collect();
+        let of_options = |error: &OptionError| format!("the script {}: {}", script.name, words(error));
+        let mut options = Options::parse(&arguments).map_err(|error| of_options(&error))?;
+        let text = ScriptSource::Text { name: file, text: script.text.clone().into_bytes() };
+        let mut environment = environment::environment(text, &options, line, usage.seed, usage.logger);
+        environment.modules.clone_from(&self.modules);
+        environment.is_alone = false;
+        if let Some(driver) = Engine::of_sysbench(driver) {
+            environment.databases.access_mut(driver).targets.clone_from(&usage.targets);
+        }
+        let unusable = |why: Unusable| match why {
+            Unusable::Script(error) => self.unloadable(script, &error.message),
+            Unusable::Options(error) => of_options(&error),
+        };
+        let opened = Opened::new(environment).map_err(unusable)?;
+        let is_its_own = |name: &str| match &opened.definitions {
+            None => true,
+            Some(definitions) => definitions.iter().any(|definition| definition.name == name),
+        };
+        for (name, value) in own.into_iter().filter(|(name, _)| is_its_own(name)) {
+            options.give(&format!("{name}={value}"));
+        }
+        opened.take(&mut options).map_err(unusable)?;
+        Ok((Looked { script: opened }, options))
+    }
+
+    fn unloadable(&self, script: &ScriptText, message: &str) -> String {
+        let text = format!(
+            "the script {} cannot be loaded: {}",
+            script.name,
+            message.lines().next().unwrap_or_default()
+        );
+        match message.split_once("module '").and_then(|(_, rest)| rest.split_once("' not found")) {
+            Some((module, _)) => format!("{text}\nhint: name its file: `{MODULES} = [\"{module}.lua\"]`"),
+            None => text,
+        }
+    }
+
+    fn loaded(&self, script: &ScriptText, usage: &Usage<'_>) -> Result<(LoadedScript, Options), String> {
+        let (opened, options) = self.opened(script, usage)?;
+        let loaded =
+            opened.script.loaded(&options).map_err(|error| self.unloadable(script, &error.message))?;
+        Ok((loaded, options))
+    }
+
+    /// Has a script carry out a command of its own, if it has such a one.
+    fn command(
+        &self,
+        command: &'static str,
+        data: &Data,
+        target: &Target,
+        interrupts: &AtomicUsize,
+    ) -> Result<(), OperationFailure> {
+        let (logger, log) = silent();
+        let logger = Arc::new(logger);
+        let failed = |text: String| FailureKind::Other.failure(text);
+        for script in &self.scripts {
+            let targets = vec![target.clone()];
+            let usage = Usage { command, threads: data.threads, seed: data.seed, targets, logger: &logger };
+            let (loaded, options) = self.loaded(script, &usage).map_err(failed)?;
+            let name = format!("{}.lua", script.name);
+            let job = Job { options, logger: Arc::clone(&logger), interrupts, script: name, seed: data.seed };
+            let code = match commands::custom(&job, &loaded, command) {
+                Some(code) => code,
+                None if loaded.main.has_function(command) => commands::function(&job, &loaded, command),
+                None => OK,
+            };
+            match code {
+                OK => {}
+                INTERRUPTED => {
+                    return Err(FailureKind::Cancelled.failure(format!("{command} was interrupted")));
+                }
+                _ => return Err(failed(format!("{command} of the script {}: {}", script.name, log.told()))),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The words of an error of options.
+fn words(error: &OptionError) -> &str {
+    match error {
+        OptionError::Argument(text) | OptionError::Fatal(text) | OptionError::Plain(text) => text.trim_end(),
+    }
+}
+
+/// The beginning of a log.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Log {
+    /// Its lines as one, without what they begin with.
+    fn told(&self) -> String {
+        let bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = String::from_utf8_lossy(&bytes);
+        let lines: Vec<&str> = text.lines().map(|line| line.trim_start_matches("FATAL: ")).collect();
+        lines.join("; ")
+    }
+}
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let room = LOG_MAX.saturating_sub(kept.len()).min(bytes.len());
+        kept.extend_from_slice(&bytes[..room]);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A logger that nobody sees, for fatal lines only.
+fn silent() -> (Logger, Log) {
+    let log = Log::default();
+    let logger = Logger::new(Terminal { out: Box::new(log.clone()), error: Box::new(log.clone()) });
+    logger.set_verbosity(0);
+    (logger, log)
+}
+
+/// The workload.
+pub struct Scripts {
+    data: Data,
+    audit: Arc<OwnAudit>,
+}
+
+/// What the scripts' `prepare` makes.
+struct Data {
+    source: Source,
+    /// Threads and seed that it is made with.
+    threads: u32,
+    seed: u64,
+    has_prepare: bool,
+}
+
+impl Scripts {
+    /// Makes the workload from options that were checked against [`description`] and [`declared_options`]. The data are made with as many threads as
+    /// the system has clients at most, since scripts make a table for each thread, some of them.
+    ///
+    /// # Errors
+    /// When a script cannot be loaded, or an audit is none.
+    pub fn build(options: &WorkloadOptions, setting: Setting, clients_max: u32) -> Result<Self, String> {
+        let source = Source::new(options, setting.engine);
+        let mut has_prepare = false;
+        for script in &source.scripts {
+            let (looked, _) = source.opened(script, &Usage::of_nothing(&Arc::new(silent().0)))?;
+            looked.check(&script.name, source.scripts.len())?;
+            has_prepare |= looked.has_prepare();
+        }
+        // What a script had done before it failed is not known.
+        let known: Vec<(&str, bool)> =
+            source.scripts.iter().map(|script| (script.name.as_str(), false)).collect();
+        let audit = Arc::new(OwnAudit::new(options.texts(AUDIT), &known)?);
+        let threads = if setting.engine.traits().has_one_writer { 1 } else { clients_max };
+        Ok(Self { data: Data { source, threads, seed: setting.seed, has_prepare }, audit })
+    }
+
+    /// The tables and rows.
+    #[must_use]
+    pub fn data(&self) -> &dyn DataSet {
+        &self.data
+    }
+
+    /// Names of the kinds of statements.
+    #[must_use]
+    pub fn kinds(&self) -> Vec<&'static str> {
+        let names: Vec<&str> = self.data.source.scripts.iter().map(|script| script.name.as_str()).collect();
+        kinds(&names)
+    }
+
+    /// Asks for every value of the audit once, where the tables are there. Returns what the server says of those that it refuses.
+    ///
+    /// # Errors
+    /// When the server cannot be reached.
+    pub fn rehearse(&self, target: &Target) -> Result<Vec<String>, OperationFailure> {
+        let io = Io::Patient(Patience::for_questions(target));
+        let mut connection = block_on(Connection::connect(target, &io))?;
+        let refused = block_on(self.audit.rehearse(&mut connection))?;
+        block_on(connection.close());
+        Ok(refused)
+    }
+
+    /// Measures one trial.
+    ///
+    /// # Errors
+    /// When nothing could be measured. Trouble during measuring is in the record's findings instead.
+    pub fn run(self, input: &TrialInput<'_>, listener: &mut dyn Listener) -> Result<TrialRecord, TrialError> {
+        let (logger, _) = silent();
+        let logger = Arc::new(logger);
+        let source = &self.data.source;
+        // A script knows of no way to another node when one is lost, so it has none that is for that only.
+        let nodes = input.nodes.iter().filter(|node| !node.is_spare);
+        let nodes = nodes.map(|node| node.door.as_ref().unwrap_or(&node.target));
+        let usage = Usage {
+            command: "run",
+            threads: input.load.clients,
+            seed: input.load.seed,
+            targets: nodes.cloned().collect(),
+            logger: &logger,
+        };
+        let trouble = |message: String| TrialError::Script { client: ClientId(0), message };
+        let (mut parts, mut mains) = (Vec::new(), Vec::new());
+        for script in &source.scripts {
+            let (LoadedScript { main, recipe }, options) = source.loaded(script, &usage).map_err(trouble)?;
+            let (name, seed) = (format!("{}.lua", script.name), usage.seed);
+            let interrupts = input.load.interrupts;
+            let job = Job { options, logger: Arc::clone(&logger), interrupts, script: name, seed };
+            if main.has_global("init") {
+                let outcome = watched(&job, &main, || main.call("init", None));
+                outcome.map_err(|error| trouble(failed("init", &error.message)))?;
+            }
+            parts.push(Part { name: script.name.clone(), weight: script.weight, recipe });
+            mains.push((job, main));
+        }
+        let general = &mains.first().expect("a workload has a script").0.options.general;
+        let (threads, start) = (measure::threads(general), Arc::new(Start::new(&logger, general)));
+        let audit = Arc::clone(&self.audit);
+        let clients = LuaScripts { parts, seed: usage.seed, audit, logger: Arc::clone(&logger), start };
+        let record = run_script_trial(clients, &self.audit, &threads, input, listener)?;
+        for (job, main) in mains.iter().filter(|(_, main)| main.has_global("done")) {
+            // Its figures are there already.
+            let _ = watched(job, main, || main.call("done", None));
+        }
+        Ok(record)
+    }
+}
+
+impl DataSet for Data {
+    fn fingerprint(&self) -> String {
+        let mut text = format!("lua {} {}\n", self.threads, self.seed);
+        for (name, value) in &self.source.given {
+            let _ = writeln!(text, "{name}={value}");
+        }
+        let modules = self.source.modules.values();
+        self.source
+            .scripts
+            .iter()
+            .map(|script| &script.text)
+            .chain(modules)
+            .for_each(|source| text.push_str(source));
+        text
+    }
+
+    /// Nobody knows what an event leaves.
+    fn is_reusable(&self) -> bool {
+        false
+    }
+
+    fn tables(&self) -> Vec<TableDefinition> {
+        Vec::new()
+    }
+
+    fn is_made_once(&self) -> bool {
+        self.has_prepare
+    }
+
+    fn make(&self, target: &Target, interrupts: &AtomicUsize) -> Result<(), OperationFailure> {
+        self.source.command(PREPARE, self, target, interrupts)
+    }
+
+    fn unmake(&self, target: &Target, interrupts: &AtomicUsize) {
+        // There may be nothing to clean up, which many scripts take for an error.
+        let _ = self.source.command(CLEANUP, self, target, interrupts);
+    }
+}

@@ -1,0 +1,205 @@
+//! Scripts of sysbench's world as workloads of a spec: on servers that dyno starts, and on databases that are there.
+
+use crate::program::{Bench, Ended, flaws, records};
+use crate::shop::Shop;
+use dyno_model::audit::AuditVerdict;
+use dyno_model::plan::ServerKind;
+use dyno_model::record::TrialRecord;
+use dyno_model::target::Engine;
+use dyno_testkit::require_server;
+
+/// Makes a table with `rows` rows, reads one of them or changes it. What it needs besides is in a module.
+const ACCOUNTS: &str = r#"
+sysbench.cmdline.options = {
+  rows = {"Rows of the table", 50},
+  add = {"What each event adds", 1},
+}
+local keys = require("keys")
+function prepare()
+  local con = sysbench.sql.driver():connect()
+  con:query("CREATE TABLE accounts (id INTEGER PRIMARY KEY, n INTEGER NOT NULL)")
+  con:query("CREATE VIEW rich AS SELECT id FROM accounts WHERE n > 0")
+  for id = 1, sysbench.opt.rows do con:query("INSERT INTO accounts VALUES (" .. id .. ", 0)") end
+  print("made")
+end
+function cleanup()
+  local con = sysbench.sql.driver():connect()
+  con:query("DROP VIEW rich")
+  con:query("DROP TABLE accounts")
+end
+function thread_init() connection = sysbench.sql.driver():connect() end
+function event()
+  local id = keys.any(sysbench.opt.rows)
+  connection:query("UPDATE accounts SET n = n + " .. sysbench.opt.add .. " WHERE id = " .. id)
+end
+"#;
+const KEYS: &str = "return { any = function(rows) return sysbench.rand.uniform(1, rows) end }\n";
+const LOOK: &str = r#"
+function thread_init() connection = sysbench.sql.driver():connect() end
+function event() connection:query("SELECT count(*) FROM accounts") end
+"#;
+
+fn bench() -> Bench {
+    let bench = Bench::new();
+    bench.file("accounts.lua", ACCOUNTS);
+    bench.file("keys.lua", KEYS);
+    bench.file("look.lua", LOOK);
+    bench
+}
+
+/// A spec of both scripts.
+fn spec(system: &str, workload: &str, more: &str) -> String {
+    format!(
+        "title = \"Lua\"\n[[system]]\nname = \"s\"\n{system}\n[workload]\nkind = \"lua\"\n{workload}\n[load]\nclients = [1, 3]\n\
+         transactions = 120\n[design]\nblocks = 1\n{more}"
+    )
+}
+
+const BOTH: &str = "scripts = [\"accounts.lua@3\", \"look.lua\"]\nmodules = [\"keys.lua\"]\nrows = 20\n\
+                    [workload.audit]\n\"sum(n) from accounts\" = \"+2 per accounts\"\n\"count(*) from accounts\" = \"unchanged\"\n\
+                    \"count(*) - 20 from accounts\" = \"unchanged\"";
+
+fn run(bench: &Bench, text: &str, results: &str) -> Ended {
+    bench.file("lua.toml", text);
+    bench.dyno(&["run", "lua.toml", "--out", results])
+}
+
+/// Events of both scripts happened, in about their shares, and the data are what they have to be.
+fn are_right(records: &[TrialRecord]) {
+    for record in records {
+        let sent =
+            |name: &str| record.ledger.statements.iter().find(|it| it.name == name).map_or(0, |it| it.ok);
+        let (updates, looks) = (sent("accounts update"), sent("look select"));
+        assert_eq!(record.ledger.committed, 120);
+        assert_eq!(updates + looks, 120, "{:?}", record.ledger.statements);
+        assert!(looks > 0 && updates > looks, "three of four are updates: {updates} and {looks}");
+        assert_eq!(record.audit.verdict(), AuditVerdict::Intact, "{:?}", record.audit);
+        assert!(flaws(record).is_empty(), "{:?}", flaws(record));
+    }
+}
+
+fn a_server_of_dyno_s_own(kind: ServerKind) {
+    if require_server(kind).is_none() {
+        return;
+    }
+    let bench = bench();
+    let system = format!("server = {{ kind = \"{kind}\" }}");
+    let workload = BOTH.replace("rows = 20", "rows = 20\nadd = 2");
+    let ended = run(
+        &bench,
+        &spec(&system, &workload, "[factors]\n\"workload.rand_type\" = [\"uniform\", \"pareto\"]\n"),
+        "r",
+    );
+    assert!(ended.is_done(), "{ended}");
+    assert!(!ended.stdout.contains("made"), "what scripts print is not shown: {ended}");
+    let records = records(&bench.path().join("r"));
+    assert_eq!(records.len(), 4, "two levels and two numbers of clients");
+    are_right(&records);
+}
+
+#[test]
+fn scripts_make_their_data_on_a_server_of_dyno_s_own_and_every_trial_begins_with_them_on_sqlite() {
+    a_server_of_dyno_s_own(ServerKind::Sqlite);
+}
+
+#[test]
+fn scripts_make_their_data_on_a_server_of_dyno_s_own_and_every_trial_begins_with_them_on_postgresql() {
+    a_server_of_dyno_s_own(ServerKind::Postgres);
+}
+
+#[test]
+fn scripts_make_their_data_on_a_server_of_dyno_s_own_and_every_trial_begins_with_them_on_mysql() {
+    a_server_of_dyno_s_own(ServerKind::Mysql);
+}
+
+#[test]
+fn scripts_make_their_data_on_a_server_of_dyno_s_own_and_every_trial_begins_with_them_on_mariadb() {
+    a_server_of_dyno_s_own(ServerKind::Mariadb);
+}
+
+/// In an empty database they make their data and leave nothing; in one with tables of others they make none.
+fn a_database_that_is_there(engine: Engine) {
+    let Some(shop) = Shop::open(engine) else { return };
+    for (name, text) in [("accounts.lua", ACCOUNTS), ("keys.lua", KEYS), ("look.lua", LOOK)] {
+        shop.bench.file(name, text);
+    }
+    let workload = BOTH.replace("rows = 20", "rows = 20\nadd = 2");
+    let system = format!("url = \"{}\"", shop.url);
+    let refused = run(&shop.bench, &spec(&system, &workload, ""), "none");
+    assert!(refused.code == 4 && refused.stderr.contains("it holds things"), "{refused}");
+    let database = dyno_host::marker::database_name(&shop.target);
+    let ended = shop.bench.dyno(&["run", "lua.toml", "--out", "none", "--yes-write-to", &database]);
+    assert!(ended.code == 4 && ended.stderr.contains("cannot be told from what was there"), "{ended}");
+    shop.ask("DROP TABLE things");
+    let ended = run(&shop.bench, &spec(&system, &workload, ""), "own");
+    assert!(ended.is_done(), "{ended}");
+    are_right(&shop.records("own"));
+    assert!(!shop.has_table("accounts") && !shop.has_table("dyno_marker"), "nothing is left");
+
+    shop.ask("CREATE TABLE accounts (id INTEGER PRIMARY KEY, n INTEGER NOT NULL)");
+    shop.ask("INSERT INTO accounts VALUES (1, 0)");
+    let existing = format!("{system}\ndata = \"existing\"");
+    let looking = spec(&existing, "script = \"look.lua\"", "");
+    let ended = run(&shop.bench, &looking, "looks");
+    assert!(ended.is_done(), "{ended}");
+    assert!(ended.stderr.contains("nobody said that"), "what is to come is told: {ended}");
+    assert_eq!(shop.records("looks")[0].ledger.statements[0].name, "select");
+    let writing = spec(&existing, "script = \"accounts.lua\"\nmodules = [\"keys.lua\"]\nrows = 1", "");
+    let ended = run(&shop.bench, &writing, "refused");
+    assert_eq!(ended.code, 6, "{ended}");
+    assert!(ended.to_string().to_lowercase().contains("read"), "read-only is the reason: {ended}");
+    assert_eq!(shop.ask("SELECT n FROM accounts"), "0");
+    let ended = shop.bench.dyno(&["run", "lua.toml", "--out", "written", "--yes-write-to", &database]);
+    assert!(ended.is_done(), "{ended}");
+    assert_eq!(shop.ask("SELECT n FROM accounts"), "240", "two trials of 120 events");
+}
+
+#[test]
+fn scripts_write_only_where_dyno_may_on_sqlite() {
+    a_database_that_is_there(Engine::Sqlite);
+}
+
+#[test]
+fn scripts_write_only_where_dyno_may_on_postgresql() {
+    a_database_that_is_there(Engine::Postgres);
+}
+
+#[test]
+fn scripts_write_only_where_dyno_may_on_mariadb() {
+    a_database_that_is_there(Engine::Mysql);
+}
+
+#[test]
+fn what_is_wrong_with_a_script_is_told_before_the_run_with_its_place() {
+    let bench = bench();
+    bench.file("syntax.lua", "function event()\n  if\nend\n");
+    bench.file("raises.lua", "\n\nerror('out of luck')\n");
+    bench.file("idle.lua", "function prepare() end\n");
+    bench.file("loop.lua", "function event() end\nfunction thread_run() end\n");
+    let system = "server = { kind = \"sqlite\" }";
+    for (workload, told) in [
+        ("script = \"none.lua\"", "cannot read the script `none.lua`"),
+        ("script = \"syntax.lua\"", "syntax.lua:3:"),
+        ("script = \"raises.lua\"", "raises.lua:3: out of luck"),
+        ("script = \"idle.lua\"", "the script idle has no function `event`"),
+        ("scripts = [\"look.lua\", \"loop.lua\"]", "the script loop has a loop of its own"),
+        ("script = \"accounts.lua\"", "name its file: `modules = [\"keys.lua\"]`"),
+        ("script = \"accounts.lua\"\nmodules = [\"keys.lua\"]\nrow = 7", "did you mean `rows`?"),
+        (
+            "script = \"accounts.lua\"\nmodules = [\"keys.lua\"]\nrows = true",
+            "`workload.rows` must be a number",
+        ),
+        ("script = \"accounts.lua\"\nmodules = [\"keys.lua\"]\nthreads = 7", "no option `threads`"),
+        ("rows = 7", "missing key `scripts`"),
+        ("script = \"look.lua\"\nscripts = [\"look.lua\"]", "both `script` and `scripts`"),
+    ] {
+        let ended = run(&bench, &spec(system, workload, ""), "none");
+        assert!(ended.code == 3 && ended.stderr.contains(told), "{told}: {ended}");
+        assert!(ended.stderr.contains("--> lua.toml:"), "the place in the spec: {ended}");
+    }
+    let ended = run(&bench, &spec(system, "script = \"look.lua\"", ""), "none");
+    assert!(ended.code == 4 && ended.stderr.contains("no script has a function `prepare`"), "{ended}");
+    bench.file("broken.lua", "function prepare() error('no room') end\nfunction event() end\n");
+    let ended = run(&bench, &spec(system, "script = \"broken.lua\"", ""), "r");
+    assert!(ended.to_string().contains("broken.lua:1: no room"), "{ended}");
+}
