@@ -13,9 +13,10 @@ use std::io;
     reason = "no crate offers this system call without also changing the thread's nice value"
 )]
 pub(crate) fn give_way_to_server() -> io::Result<()> {
-    let parameters = libc::sched_param { sched_priority: 0 };
+    // What the kernel calls `sched_param` is a priority and nothing else. The library's function of that name does nothing in musl.
+    let priority: libc::c_int = 0;
     // SAFETY: the pointer is to a live value of the type that the call reads, and the call keeps nothing of it.
-    match unsafe { libc::sched_setscheduler(0, libc::SCHED_BATCH, &raw const parameters) } {
+    match unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, libc::SCHED_BATCH, &raw const priority) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }

@@ -314,7 +314,7 @@ fn existing_system(
         found(of_system(plan, index, Obstacle::said(&error.to_string())));
     }
     scripts(plan, index, source, target, is_free, found);
-    programs(plan, index, source, target, Claimed { is_free, is_forced }, found);
+    programs(plan, index, source, target, &Claimed { is_free, is_forced }, found);
     let mut of_state = |obstacle| found(of_system(plan, index, obstacle));
     if let Err(failure) = server_state(target, clients, &mut of_state) {
         of_state(Obstacle::StateUnknown { failure: failure.to_string() });
@@ -340,7 +340,7 @@ fn programs(
     index: usize,
     source: &ExistingSystem,
     target: &Target,
-    claimed: Claimed,
+    claimed: &Claimed,
     found: &mut impl FnMut(PreflightFinding),
 ) {
     let database = marker::database_name(target);

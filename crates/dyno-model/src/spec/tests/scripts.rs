@@ -196,11 +196,11 @@ fn options_that_scripts_declare_are_keys_with_their_types_and_defaults() {
         "whatever is given is taken"
     );
     for (workload, expected) in [
-        ("script = \"read.sql\"\nrow = 1", "did you mean `rows`?"),
+        ("script = \"read.sql\"\nrow = 1", "the scripts have no option `row`"),
         ("script = \"read.sql\"\nrows = \"many\"", "`workload.rows` must be a number"),
         ("script = \"read.sql\"\nmode = 1", "`workload.mode` must be a text"),
         ("script = \"read.sql@3\"", "different defaults for the option `mode`"),
-        ("script = \"read.sql@8\"", "mend it"),
+        ("script = \"read.sql@8\"", "the script read has a mistake"),
         ("script = \"read.sql@2\"\nmode = [1]", "must be a text, a number"),
     ] {
         let said = read(workload).expect_err(workload);
