@@ -163,7 +163,10 @@ fn what_the_data_must_come_to_is_asked_before_and_after_each_trial(shop: &Shop) 
     let name = if shop.target.database.is_empty() { "shop.db" } else { &shop.target.database };
     let run = |results: &str, rules: &str| {
         let audit = format!("workload.audit={{ {rules} }}");
-        shop.run(&["order.sql@9", "fails.sql"], &["--yes-write-to", name, "--out", results, "--set", &audit])
+        // So many that some fail, however slow the machine is.
+        let settings = ["--set", &audit, "--set", "load.transactions=100"];
+        let options = [&["--yes-write-to", name, "--out", results], &settings[..]].concat();
+        shop.run(&["order.sql@9", "fails.sql"], &options)
     };
     let verdicts =
         |results: &str| shop.records(results).iter().map(|record| record.audit.verdict()).collect::<Vec<_>>();
