@@ -3,12 +3,12 @@
 //! The throughput before is the mean of the whole seconds of the window before the first fault. Single seconds scatter, so throughput counts as back
 //! with a second that reaches 90 % of it and that begins a stretch of up to ten seconds whose mean does.
 
-use crate::model::{FaultRow, FaultTrial, Spread};
+use crate::model::{FaultErrors, FaultRow, FaultTrial, Spread};
 use crate::view::View;
 use dyno_model::judge::has_faults;
 use dyno_model::plan::Trial;
 use dyno_model::record::{TrialRecord, is_rate};
-use dyno_store::TimelineLine;
+use dyno_store::{ErrorLine, TimelineLine};
 
 /// Throughput is back from this share of the one before on.
 const BACK: f64 = 0.9;
@@ -41,8 +41,42 @@ fn row(view: &View<'_>, treatment: usize) -> Option<FaultRow> {
         slowest: over(|trial| Some(trial.slowest_s))?,
         failed: harmed().map(|record| record.ledger.failed).sum(),
         reconnects: harmed().map(|record| record.ledger.reconnects).sum(),
+        errors: errors(harmed().filter_map(|record| {
+            let files = view.data.trials.get(&record.trial.id)?;
+            Some((opens(view, &record.trial) + first_fault(record), &files.errors[..]))
+        })),
         trials,
     })
+}
+
+/// When the first fault came, in seconds since the window opened.
+fn first_fault(record: &TrialRecord) -> f64 {
+    let faults = record.facts.as_ref().map_or(&[][..], |facts| &facts.faults);
+    faults.iter().map(|fault| fault.at).min().unwrap_or_default().as_secs_f64()
+}
+
+/// The errors of trials, each with the moment of its first fault since the first client began, by kind.
+fn errors<'a>(trials: impl Iterator<Item = (f64, &'a [ErrorLine])>) -> Vec<FaultErrors> {
+    let mut kinds: Vec<FaultErrors> = Vec::new();
+    for (fault, lines) in trials {
+        for line in lines.iter().filter(|line| !line.is_warmup && line.start_s + line.length_s > fault) {
+            let (first_s, last_s) = ((line.start_s - fault).max(0.0), line.start_s + line.length_s - fault);
+            let new = FaultErrors { kind: line.kind, errors: 0, first_s, last_s, most: 0, most_s: first_s };
+            let at = kinds.iter().position(|known| known.kind == line.kind).unwrap_or_else(|| {
+                kinds.push(new);
+                kinds.len() - 1
+            });
+            let known = &mut kinds[at];
+            known.errors += line.errors;
+            known.first_s = known.first_s.min(first_s);
+            known.last_s = known.last_s.max(last_s);
+            if line.errors > known.most {
+                (known.most, known.most_s) = (line.errors, first_s);
+            }
+        }
+    }
+    kinds.sort_by(|a, b| a.first_s.total_cmp(&b.first_s).then(a.kind.cmp(&b.kind)));
+    kinds
 }
 
 /// When a trial's window opened, in seconds since the first client began.
@@ -64,9 +98,9 @@ fn spread(mut values: Vec<f64>) -> Option<Spread> {
 
 fn trial(record: &TrialRecord, opens: f64, timeline: &[TimelineLine]) -> FaultTrial {
     let facts = record.facts.clone().unwrap_or_default();
-    let first = facts.faults.iter().map(|fault| fault.at).min().unwrap_or_default();
-    let ends_later = facts.gaps.iter().filter(|gap| gap.at.0.saturating_add(gap.length.0) > first.0);
-    let course = Course::of(timeline, opens + first.as_secs_f64());
+    let first = first_fault(record);
+    let ends_later = facts.gaps.iter().filter(|gap| gap.at.as_secs_f64() + gap.length.as_secs_f64() > first);
+    let course = Course::of(timeline, opens + first);
     FaultTrial {
         trial: record.trial.id.clone(),
         outage_s: ends_later.map(|gap| gap.length.as_secs_f64()).fold(0.0, f64::max),
@@ -192,5 +226,26 @@ mod tests {
     fn without_a_time_before_nothing_is_said() {
         assert_eq!(course(&[7, 7, 0, 0, 100], 2.0), None);
         assert_eq!(course(&[7, 7, 0, 0, 100], 4.0), None, "nothing was usual");
+    }
+
+    #[test]
+    fn errors_count_from_the_fault_of_their_own_trial() {
+        use dyno_model::failure::FailureKind::{ConnectRefused, Deadlock, Timeout};
+        let line = |start_s: f64, kind, errors| ErrorLine {
+            start_s,
+            length_s: 1.0,
+            is_warmup: start_s < 2.0,
+            kind,
+            errors,
+        };
+        let first =
+            [line(1.0, Deadlock, 9), line(3.0, Deadlock, 4), line(5.0, Timeout, 8), line(8.0, Timeout, 2)];
+        let second = [line(6.0, ConnectRefused, 3), line(7.0, Timeout, 9)];
+        let found = errors([(5.5, &first[..]), (6.0, &second[..])].into_iter());
+        let expected = [
+            FaultErrors { kind: ConnectRefused, errors: 3, first_s: 0.0, last_s: 1.0, most: 3, most_s: 0.0 },
+            FaultErrors { kind: Timeout, errors: 19, first_s: 0.0, last_s: 3.5, most: 9, most_s: 1.0 },
+        ];
+        assert_eq!(found[..], [expected[0], expected[1]][..]);
     }
 }

@@ -3,8 +3,8 @@
 use crate::estimate::unit;
 use crate::lines::{line_name, varied};
 use crate::model::{
-    Panel, PanelLine, PanelPoint, PublishedPoint, PublishedRows, PublishedSeries, RateLine, RatePoint,
-    RepeatDot, Timeline, TimelinePoint, Unit,
+    ErrorPoint, Panel, PanelLine, PanelPoint, PublishedPoint, PublishedRows, PublishedSeries, RateLine,
+    RatePoint, RepeatDot, Timeline, TimelinePoint, Unit,
 };
 use crate::resources;
 use crate::view::View;
@@ -91,16 +91,21 @@ pub(crate) fn timelines(view: &View<'_>) -> Vec<Timeline> {
     view.plan()
         .trials
         .iter()
-        .filter_map(|trial| view.data.trials.get(&trial.id).map(|data| (trial, &data.timeline)))
-        .filter(|(_, lines)| !lines.is_empty())
-        .map(|(trial, lines)| Timeline {
+        .filter_map(|trial| Some((trial, view.data.trials.get(&trial.id)?)))
+        .filter(|(_, data)| !data.timeline.is_empty())
+        .map(|(trial, data)| Timeline {
             trial: trial.id.clone(),
             treatment: trial.treatment,
             block: trial.block,
-            points: lines.iter().map(timeline_point).collect(),
+            points: data.timeline.iter().map(timeline_point).collect(),
+            errors: data.errors.iter().map(error_point).collect(),
             resources: resources::course(view, trial),
         })
         .collect()
+}
+
+fn error_point(line: &dyno_store::ErrorLine) -> ErrorPoint {
+    ErrorPoint { start_s: line.start_s, kind: line.kind, errors: line.errors }
 }
 
 fn timeline_point(line: &dyno_store::TimelineLine) -> TimelinePoint {

@@ -6,6 +6,7 @@ use crate::transport::{Io, block_on};
 use crate::value::{BulkLoad, Discard, RowSink, RowSource, Value};
 use dyno_model::failure::FailureKind;
 use dyno_model::target::{Engine, Target};
+use std::time::Instant;
 
 /// A connection of any driver.
 pub enum Connection {
@@ -104,6 +105,10 @@ impl Driver for Connection {
 
     fn session_number(&self) -> Option<u32> {
         each!(self, connection => connection.session_number(), _ => None)
+    }
+
+    fn set_deadline(&mut self, deadline: Option<Instant>) {
+        each!(self, connection => connection.set_deadline(deadline), service => service.set_deadline(deadline));
     }
 
     fn interrupter(&self) -> Option<Box<dyn Fn() + Send>> {

@@ -5,6 +5,7 @@ use crate::value::{BulkLoad, RowSink, RowSource, Value};
 use dyno_model::failure::OperationFailure;
 use dyno_model::ledger::OutcomeClass;
 use dyno_model::target::Target;
+use std::time::Instant;
 
 /// A statement prepared on one connection; valid on that connection only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,6 +82,10 @@ pub trait Driver: Sized {
     fn session_number(&self) -> Option<u32> {
         None
     }
+
+    /// Whatever is not answered at this time fails with [`dyno_model::failure::FailureKind::Timeout`], after which the connection is of no use; `None` lifts the
+    /// limit. An engine inside the process answers without anybody's waiting, and has none.
+    fn set_deadline(&mut self, _deadline: Option<Instant>) {}
 
     /// For connections that block: something another thread can call to end the statement in progress. SQLite's connections survive it,
     /// those to servers are broken by it.

@@ -101,10 +101,12 @@ impl<W: Workload> Client<W> {
         self.moves.set(self.moves.get() + 1);
     }
 
-    /// What is done about a failure. Where a primary is to be lost, a node that takes no writes may take them soon.
+    /// What is done about a failure. Where a primary is to be lost, a node that takes no writes may take them soon; where a disk is to be full, there may be
+    /// room again.
     fn remedy(&self, failure: &OperationFailure) -> Remedy {
         match failure.kind {
             FailureKind::ReadOnly if self.is_patient => Remedy::Reconnect,
+            FailureKind::OutOfResources if self.is_patient => Remedy::RetryTransaction,
             _ => self.retry.remedy(failure),
         }
     }
@@ -410,6 +412,10 @@ impl<W: Workload> Client<W> {
         let limit = if is_limited { RECONNECT_LIMIT } else { u64::MAX };
         let mut pause = RECONNECT_PAUSE_FIRST;
         let mut failure = cause;
+        if failure.kind == FailureKind::Timeout && !failure.is_answered() {
+            // A server that does not answer may not take a connection either: of several, the next is asked first.
+            self.move_on();
+        }
         loop {
             let now = self.window.now();
             if self.window.is_cut(now) {
@@ -428,7 +434,11 @@ impl<W: Workload> Client<W> {
                     self.recorder.note(|recorder| recorder.reconnected(now, is_counted));
                     return Ok(());
                 }
-                Err(error) => failure = error,
+                Err(error) => {
+                    let now = self.window.now();
+                    self.recorder.note(|recorder| recorder.not_connected(error.kind, now, is_counted));
+                    failure = error;
+                }
             }
             // Of several servers another may be well. It stays with the one that takes it.
             self.move_on();

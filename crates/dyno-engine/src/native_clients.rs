@@ -10,6 +10,7 @@ use dyno_model::plan::LoadPlan;
 use dyno_model::retry::RetryPolicy;
 use dyno_model::target::Target;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What all clients of a native workload have in common.
 pub(crate) struct NativeClients<W: Workload> {
@@ -30,7 +31,8 @@ impl<W: Workload> NativeClients<W> {
         spare: usize,
         load: &LoadPlan,
     ) -> Self {
-        let with_plan = |target: &Target| (Arc::new(target.clone()), Arc::new(session_plan(&*workload)));
+        let with_plan =
+            |target: &Target| (Arc::new(target.clone()), Arc::new(session_plan(&*workload, load)));
         let targets: Vec<_> = targets.into_iter().map(with_plan).collect();
         assert!(!targets.is_empty(), "clients need somewhere to connect");
         let ledger = workload.keeps_ledger().then(Arc::default);
@@ -69,7 +71,7 @@ pub fn statement_kinds<W: Workload>(workload: &W) -> Vec<&'static str> {
 }
 
 /// Kinds and statements of a workload with the control statements behind them.
-fn session_plan<W: Workload>(workload: &W) -> SessionPlan {
+fn session_plan<W: Workload>(workload: &W, load: &LoadPlan) -> SessionPlan {
     let has_ledger = workload.keeps_ledger();
     SessionPlan {
         setup: workload.session_setup(),
@@ -77,6 +79,7 @@ fn session_plan<W: Workload>(workload: &W) -> SessionPlan {
         kinds: statement_kinds(workload),
         begin: workload.begin().or(has_ledger.then_some("BEGIN")),
         has_ledger,
+        statement_timeout: load.statement_timeout.map(Duration::from),
         sessions: Arc::default(),
     }
 }

@@ -10,6 +10,7 @@ use dyno_drivers::{Connection, Discard, Driver, Io, Outcome, RowSink, Statement,
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::Target;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// What a workload's transaction works with.
 pub struct Session {
@@ -79,8 +80,19 @@ pub struct SessionPlan {
     pub begin: Option<&'static str>,
     /// Whether transactions leave rows in the commit ledger.
     pub has_ledger: bool,
+    /// How long each answer is waited for; `None`: as long as it takes.
+    pub statement_timeout: Option<Duration>,
     /// Which sessions this has opened.
     pub sessions: Arc<OpenSessions>,
+}
+
+impl SessionPlan {
+    /// What is asked now has to be answered in time, where there is a limit.
+    fn limit(&self, connection: &mut Connection) {
+        if let Some(limit) = self.statement_timeout {
+            connection.set_deadline(Some(Instant::now() + limit));
+        }
+    }
 }
 
 /// Kinds every workload has after its own, in this order.
@@ -110,12 +122,15 @@ impl Session {
         let mut connection = connect(target, io).await?;
         plan.sessions.opened(&connection);
         for sql in &plan.setup {
+            plan.limit(&mut connection);
             connection.query(sql, &mut Discard).await?;
         }
         let mut statements = Vec::with_capacity(plan.statements.len());
         for text in &plan.statements {
+            plan.limit(&mut connection);
             statements.push(Prepared { statement: connection.prepare(&text.sql).await?, kind: text.kind });
         }
+        plan.limit(&mut connection);
         let first = (plan.kinds.len() - CONTROL_KINDS.len()) as u16;
         let ledger = match plan.has_ledger {
             false => None,
@@ -227,6 +242,7 @@ impl Session {
         if let Some(statement) = self.known(kind) {
             return Ok(statement);
         }
+        self.plan.limit(&mut self.connection);
         let statement = self.connection.prepare(sql).await?;
         self.prepared[usize::from(kind)] = Some(statement);
         Ok(statement)
@@ -252,6 +268,7 @@ impl Session {
     ) -> Result<Outcome> {
         let start = self.window.now();
         self.sent(kind);
+        self.plan.limit(&mut self.connection);
         let result = operation(&mut self.connection).await;
         if result.is_err() {
             self.failed_sql = None;
@@ -284,6 +301,7 @@ impl Session {
         self.prepared.clear();
         self.plan.sessions.opened(&self.connection);
         for sql in &self.plan.setup {
+            self.plan.limit(&mut self.connection);
             self.connection.query(sql, &mut Discard).await?;
         }
         self.last_end = self.window.now();
@@ -302,7 +320,7 @@ impl Session {
     }
 
     /// Waits without holding up other clients of the worker.
-    pub async fn sleep(&self, duration: std::time::Duration) {
+    pub async fn sleep(&self, duration: Duration) {
         self.io.sleep(duration).await;
     }
 

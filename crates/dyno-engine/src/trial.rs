@@ -330,7 +330,13 @@ fn trial(
         let each = observers.iter_mut().zip(&input.nodes).zip(clients.sessions()).zip(states);
         let settled = each.map(|(((observer, node), sessions), state)| match *state {
             NodeState::Down => Ok(0),
-            NodeState::Up => settle(observer, &node.target, sessions, None),
+            NodeState::Up => {
+                if input.mend.is_some() {
+                    // A server that was up all the time may have lost its sessions in the harm.
+                    *observer = block_on(observe(&node.target))?;
+                }
+                settle(observer, &node.target, sessions, None)
+            }
             NodeState::Restarted(since) => {
                 *observer = block_on(observe(&node.target))?;
                 settle(observer, &node.target, sessions, Some(since))

@@ -20,6 +20,14 @@ crate::named! {
         Restart = "restart",
         /// A replica becomes a primary.
         Promote = "promote",
+        /// The way between clients and a node is cut without a word: what is sent goes nowhere, and nothing comes back. The node lives on.
+        Disconnect = "disconnect",
+        /// The way is mended: what was sent before arrives late.
+        Reconnect = "reconnect",
+        /// The storage under a node's data runs full.
+        FillDisk = "fill-disk",
+        /// The storage has room again.
+        FreeDisk = "free-disk",
         /// A command of the user's is run, in place of anything that dyno does.
         Run = "run",
     }
@@ -47,6 +55,34 @@ pub struct FaultPlan {
 
 fn is_nothing(time: &Nanos) -> bool {
     time.0 == 0
+}
+
+impl FaultAction {
+    /// The part of a node that it is done to: what was done to another part does not stand in its way.
+    #[must_use]
+    pub fn part(self) -> FaultPart {
+        match self {
+            Self::Kill | Self::Stop | Self::Continue | Self::Start | Self::Restart | Self::Promote => {
+                FaultPart::Process
+            }
+            Self::Disconnect | Self::Reconnect => FaultPart::Way,
+            Self::FillDisk | Self::FreeDisk => FaultPart::Disk,
+            Self::Run => FaultPart::Unknown,
+        }
+    }
+}
+
+/// A part of a node that harm is done to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FaultPart {
+    /// Its process.
+    Process,
+    /// The way between clients and it.
+    Way,
+    /// The storage under its data.
+    Disk,
+    /// Whatever a command of the user's does.
+    Unknown,
 }
 
 impl FaultPlan {

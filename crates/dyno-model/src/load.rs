@@ -35,6 +35,10 @@ pub struct LoadPlan {
     /// their own, do not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub think: Option<Nanos>,
+    /// How long a client waits for the answer to a statement or a request; after that the connection is closed and another opened. `None`: as long as it
+    /// takes. Engines inside the process have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub statement_timeout: Option<Nanos>,
     /// Open loop: more is to arrive than the system can do, so that falling behind is no fault of the trial.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_overload: bool,
@@ -104,6 +108,7 @@ impl LoadPlan {
             spacing: Spacing::Poisson,
             stages: None,
             think: None,
+            statement_timeout: None,
             is_overload: false,
             find: None,
             retry: RetryPolicy::Kind,

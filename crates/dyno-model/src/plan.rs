@@ -1,7 +1,7 @@
 //! The plan: an experiment with every default explicit and its trials in run order. Stored as `plan.json`.
 
 use crate::catalog::WorkloadOptions;
-use crate::fault::FaultPlan;
+use crate::fault::{FaultPart, FaultPlan};
 use crate::front::FrontMatter;
 use crate::limit::Limit;
 use crate::secret::Secret;
@@ -151,6 +151,12 @@ impl Plan {
     /// What is done to a system in each of its trials, in the order of the faults.
     pub fn faults_of(&self, system: usize) -> impl Iterator<Item = &FaultPlan> {
         self.faults.iter().filter(move |fault| fault.system == system)
+    }
+
+    /// True when a fault of a system cuts the way to it.
+    #[must_use]
+    pub fn cuts_way_to(&self, system: usize) -> bool {
+        self.faults_of(system).any(|fault| fault.action.part() == FaultPart::Way)
     }
 
     /// The treatment of a trial.

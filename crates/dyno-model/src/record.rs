@@ -2,6 +2,7 @@
 
 use crate::audit::AuditRecord;
 use crate::catalog::Growth;
+use crate::failure::FailureKind;
 use crate::fault::FaultRecord;
 use crate::finding::{Finding, KEPT_UP, LAG_JUDGED, LAG_SHARE, Severity};
 use crate::latency::{self, ExactLatency, LatencySummary};
@@ -425,6 +426,9 @@ pub struct Interval {
     pub outcomes: Outcomes,
     /// Statements answered with an error.
     pub errors: u64,
+    /// Errors that clients met, by kind: each that ended an attempt of a transaction, whether it was tried again or not, and each attempt to connect anew that
+    /// failed.
+    pub errors_by_kind: BTreeMap<FailureKind, u64>,
     /// Connections opened again.
     pub reconnects: u64,
     /// What a script counted by itself.
@@ -458,6 +462,7 @@ impl Interval {
             retries: 0,
             outcomes: Outcomes::default(),
             errors: 0,
+            errors_by_kind: BTreeMap::new(),
             reconnects: 0,
             counts: ScriptCounts::default(),
             concurrency: 0,

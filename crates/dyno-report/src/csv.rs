@@ -8,8 +8,8 @@
 //! only a lower bound has no `value` and no `high`: the bound is in `low`.
 
 use crate::measures::{
-    FAULT, FOUND, Figure, LATENCY, Measure, NAMED, RESOURCES, STAGE, STEP, TREATMENT_BOOKS, TREATMENT_LOST,
-    TREATMENT_RATES, TRIAL,
+    FAULT, FAULT_ERRORS, FOUND, Figure, LATENCY, Measure, NAMED, RESOURCES, STAGE, STEP, TREATMENT_BOOKS,
+    TREATMENT_LOST, TREATMENT_RATES, TRIAL,
 };
 use crate::messages::Lang;
 use dyno_analysis::model::{KindCount, Range, ReportModel, TreatmentRow, TrialRow, Unit};
@@ -165,6 +165,14 @@ fn treatment_lines(sheet: &mut Sheet, model: &ReportModel, treatment: usize) {
     sheet.figures(model, &owner, &[TREATMENT_LOST], row);
     if let Some(faults) = model.faults.iter().find(|row| row.treatment == treatment) {
         sheet.figures(model, &owner, FAULT, faults);
+        for errors in &faults.errors {
+            for measure in FAULT_ERRORS {
+                if let Some(figure) = (measure.of)(errors) {
+                    let metric = format!("{}:{}", measure.id, errors.kind);
+                    sheet.figure(model, &owner, (&metric, measure.unit), figure);
+                }
+            }
+        }
     }
     if let Some(monitored) = model.resources.iter().find(|row| row.treatment == treatment) {
         sheet.figures(model, &owner, RESOURCES, monitored);

@@ -55,6 +55,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
         page.paragraph(&escaped(&growth_texts::GROWTH_COMPARISONS_NOTE.fill(lang, &[("family", &family)])));
     }
     page.section(headings::FAULTS, &tables::faults(model, lang), &[texts::NOTE_FAULTS]);
+    page.section(headings::FAULT_ERRORS, &tables::fault_errors(model), &[texts::NOTE_FAULT_ERRORS]);
     page.audits(model);
     page.doubts(model);
     page.section(headings::FAILURES, &tables::failures(model, lang), &[texts::NOTE_FAILURES]);

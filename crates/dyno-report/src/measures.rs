@@ -5,8 +5,8 @@ use crate::cell::Cell;
 use crate::figures;
 use crate::messages::{Message, growth, headings};
 use dyno_analysis::model::{
-    Estimate, FaultRow, GeneratorRow, GrowthStep, LedgerAudit, MergedLatency, NamedRow, ResourceRow,
-    SearchRow, StageRow, TreatmentRow, TrialFigures, Unit, UpdateAudit,
+    Estimate, FaultErrors, FaultRow, GeneratorRow, GrowthStep, LedgerAudit, MergedLatency, NamedRow,
+    ResourceRow, SearchRow, StageRow, TreatmentRow, TrialFigures, Unit, UpdateAudit,
 };
 use dyno_model::plan::{LoadBy, Metric};
 
@@ -294,6 +294,15 @@ pub(crate) const FAULT: &[Measure<FaultRow>] = &[
     Measure::new("slowest-max", Seconds, Some(&headings::AT_MOST), |it| figure(Some(it.slowest.max))),
     Measure::new("failed-after-fault", Count, Some(&headings::FAILED), |it| figure(Some(it.failed))),
     Measure::new("reconnects", Count, Some(&headings::RECONNECTS), |it| figure(Some(it.reconnects))),
+];
+
+/// Errors of one kind after a fault; CSV has them with the kind in their names.
+pub(crate) const FAULT_ERRORS: &[Measure<FaultErrors>] = &[
+    Measure::new("errors", Count, Some(&headings::ERRORS_SEEN), |it| figure(Some(it.errors))),
+    Measure::new("errors-first", Seconds, Some(&headings::ERRORS_FIRST), |it| figure(Some(it.first_s))),
+    Measure::new("errors-last", Seconds, Some(&headings::ERRORS_LAST), |it| figure(Some(it.last_s))),
+    Measure::new("errors-most", Count, Some(&headings::ERRORS_MOST), |it| figure(Some(it.most))),
+    Measure::new("errors-most-at", Seconds, Some(&headings::ERRORS_MOST_AT), |it| figure(Some(it.most_s))),
 ];
 
 /// What the generator measured of itself.

@@ -232,8 +232,11 @@ fn rule(load: &LoadPlan, lang: Lang) -> String {
         };
         told.push(fill(message, &[("rate", &figures::rate(rate))], lang));
     }
-    let spans =
-        [(words::AFTER_WARM_UP, Some(load.warmup).filter(|warmup| warmup.0 > 0)), (words::THINK, load.think)];
+    let spans = [
+        (words::AFTER_WARM_UP, Some(load.warmup).filter(|warmup| warmup.0 > 0)),
+        (words::THINK, load.think),
+        (words::STATEMENT_TIMEOUT, load.statement_timeout),
+    ];
     for (message, span) in spans {
         if let Some(span) = span {
             told.push(fill(message, &[("duration", &exact(span.into(), lang))], lang));

@@ -3,7 +3,7 @@
 use crate::cell::{Cell, Value};
 use crate::figures;
 use crate::measures::{
-    FAULT, GENERATOR, LATENCY, LEDGER, Measure, NAMED, RESOURCES, STAGE, STEP, TREATMENT_BOOKS,
+    FAULT, FAULT_ERRORS, GENERATOR, LATENCY, LEDGER, Measure, NAMED, RESOURCES, STAGE, STEP, TREATMENT_BOOKS,
     TREATMENT_LOST, TREATMENT_RATES, TRIAL, UPDATES,
 };
 use crate::messages::{Lang, finding, growth, headings, names, page, question, said};
@@ -213,13 +213,24 @@ pub(crate) fn ledgers(model: &ReportModel) -> Table {
 
 /// What faults did that were made on purpose.
 pub(crate) fn faults(model: &ReportModel, lang: Lang) -> Table {
-    let rows = by_line(model).into_iter().filter_map(|(index, _)| {
-        model.faults.iter().find(|row| row.treatment == index).map(|row| (index, row))
-    });
+    let of = |index| model.faults.iter().find(move |row| row.treatment == index).map(|row| (index, row));
+    let rows = by_line(model).into_iter().filter_map(|(index, _)| of(index));
     let before = [Column::left(&headings::FAULT), Column::right(&headings::TRIALS_VALID)];
     of_treatments(model, before.into_iter().chain(columns(FAULT)), rows, |row| {
         let before = [Cell::text(names::faults(row, lang)), Cell::count(row.trials.len() as u64)];
         before.into_iter().chain(cells(FAULT, Some(row))).collect()
+    })
+}
+
+/// Which errors clients met from the first fault on, by kind, in the order in which they came.
+pub(crate) fn fault_errors(model: &ReportModel) -> Table {
+    let rows = by_line(model).into_iter().flat_map(|(index, _)| {
+        let rows = model.faults.iter().filter(move |row| row.treatment == index);
+        rows.flat_map(move |row| row.errors.iter().map(move |errors| (index, errors)))
+    });
+    let columns = [Column::left(&headings::KIND)].into_iter().chain(columns(FAULT_ERRORS));
+    of_treatments(model, columns, rows, |errors| {
+        [Cell::text(errors.kind.name())].into_iter().chain(cells(FAULT_ERRORS, Some(errors))).collect()
     })
 }
 

@@ -92,6 +92,7 @@ fn summary(model: &ReportModel, lang: Lang) -> Vec<Part> {
         (&headings::STAGES, tables::stages(model), &texts::NOTE_STAGES),
         (&headings::TRANSACTIONS, tables::transactions(model), &texts::NOTE_TRANSACTIONS),
         (&headings::FAULTS, tables::faults(model, lang), &texts::NOTE_FAULTS),
+        (&headings::FAULT_ERRORS, tables::fault_errors(model), &texts::NOTE_FAULT_ERRORS),
         (&headings::LEDGER, tables::ledgers(model), &texts::NOTE_LEDGER),
     ] {
         if !table.is_empty() {

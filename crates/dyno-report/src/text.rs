@@ -36,6 +36,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     }
     for (title, table) in [
         (headings::FAULTS, tables::faults(model, lang)),
+        (headings::FAULT_ERRORS, tables::fault_errors(model)),
         (headings::LEDGER, tables::ledgers(model)),
         (headings::SEARCHES, tables::searches(model)),
         (headings::STAGES, tables::stages(model)),

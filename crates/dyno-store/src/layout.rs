@@ -18,6 +18,8 @@ pub const TRIALS_FOLDER: &str = "trials";
 pub const LATENCY_FILE: &str = "latency.hlog";
 /// Course of a trial.
 pub const TIMELINE_FILE: &str = "timeline.csv";
+/// Errors in the course of a trial, where there were any.
+pub const ERRORS_FILE: &str = "errors.csv";
 /// What the monitor saw of machine, server process and server counters.
 pub const MONITOR_FILE: &str = "monitor.csv";
 /// What the monitor saw of the server's sessions.

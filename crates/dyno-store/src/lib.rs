@@ -11,6 +11,7 @@
 //!     latency.hlog      HdrHistogram V2 interval log, values in ns: no tag: transactions of the measured window;
 //!                       `Tag=<statement>`: statements; `Tag=warm-up`: transactions of the warm-up
 //!     timeline.csv      one line per interval
+//!     errors.csv        errors that clients met, one line per interval and kind; only where there were any
 //!     monitor.csv       one line per look of the monitor at machine, server process and server counters
 //!     sessions.csv      what the server's sessions were doing, grouped
 //!   server-logs/<system>.log
@@ -24,7 +25,7 @@
 //!
 //! # Layout (read in this order)
 //! [`RunWriter`] hears the events of a run; [`SingleRun`] is the same for commands that measure one trial; [`Run`] is what a folder says of a
-//! run, [`RunData`] the same with the files of its trials; `hlog`, `timeline`, `monitor`, `summary` and [`environment`] are one format each;
+//! run, [`RunData`] the same with the files of its trials; `hlog`, `timeline`, `errors`, `monitor`, `summary` and [`environment`] are one format each;
 //! [`fixture`] (feature `fixture`) is a synthetic run for tests.
 //!
 //! # Invariants
@@ -37,6 +38,7 @@ mod collection;
 mod disk;
 pub mod environment;
 mod error;
+mod errors;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
 mod hlog;
@@ -58,10 +60,11 @@ pub use clock::{seconds_between, utc, utc_now};
 pub use collection::results_below;
 pub use disk::{SET_ASIDE_FOLDER, replace};
 pub use error::StoreError;
+pub use errors::ErrorLine;
 pub use hlog::{CountedInterval, LoggedInterval, logged_intervals};
 pub use layout::{
-    ENVIRONMENT_FILE, EVENTS_FILE, FORMAT_FILE, LATENCY_FILE, MONITOR_FILE, PLAN_FILE, SERVER_LOGS_FOLDER,
-    SESSIONS_FILE, SPEC_FILE, SUMMARY_FILE, TIMELINE_FILE, TRIALS_FOLDER,
+    ENVIRONMENT_FILE, ERRORS_FILE, EVENTS_FILE, FORMAT_FILE, LATENCY_FILE, MONITOR_FILE, PLAN_FILE,
+    SERVER_LOGS_FOLDER, SESSIONS_FILE, SPEC_FILE, SUMMARY_FILE, TIMELINE_FILE, TRIALS_FOLDER,
 };
 pub use run::{Run, SystemReport, TrialOutcome, add_value};
 pub use single::SingleRun;

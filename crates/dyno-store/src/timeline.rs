@@ -11,6 +11,9 @@ use std::fmt::Write as _;
 pub(crate) const HEADER: &str =
     "start_s,length_s,phase,committed,failed,retries,mean_ms,p50_ms,p95_ms,p99_ms,max_ms\n";
 
+const WARM_UP: &str = "warm-up";
+const MEASURE: &str = "measure";
+
 /// What could not be read, by line.
 pub(crate) type Problems = Vec<(usize, String)>;
 
@@ -50,7 +53,7 @@ impl From<&Interval> for TimelineLine {
 
 /// The line with its line end. Columns of response times are empty where they are absent.
 pub(crate) fn line(of: &TimelineLine) -> String {
-    let phase = if of.is_warmup { "warm-up" } else { "measure" };
+    let phase = phase(of.is_warmup);
     let TimelineLine { start_s, length_s, committed, failed, retries, .. } = of;
     let mut line = format!("{start_s:.3},{length_s:.3},{phase},{committed},{failed},{retries}");
     match of.latency_ms {
@@ -75,6 +78,16 @@ fn latency_ms(histogram: &Histogram<u64>) -> Option<[f64; 5]> {
 
 /// Reads the file. The second value says what could not be read, by line.
 pub(crate) fn parse(text: &str) -> (Vec<TimelineLine>, Problems) {
+    parse_rows(text, HEADER, "an interval", parse_line)
+}
+
+/// Reads a file with a row per interval under this header; `what` is what a row is.
+pub(crate) fn parse_rows<T>(
+    text: &str,
+    header: &str,
+    what: &str,
+    parse_row: fn(&str) -> Option<T>,
+) -> (Vec<T>, Problems) {
     let mut lines = Vec::new();
     let mut problems = Vec::new();
     for (i, line) in text.split_inclusive('\n').enumerate() {
@@ -84,15 +97,15 @@ pub(crate) fn parse(text: &str) -> (Vec<TimelineLine>, Problems) {
             break;
         };
         if number == 1 {
-            if format!("{content}\n") != HEADER {
-                problems.push((number, format!("the columns are not `{}`", HEADER.trim_end())));
+            if line != header {
+                problems.push((number, format!("the columns are not `{}`", header.trim_end())));
                 break;
             }
             continue;
         }
-        match parse_line(content) {
-            Some(line) => lines.push(line),
-            None => problems.push((number, format!("not an interval: `{}`", shortened(content)))),
+        match parse_row(content) {
+            Some(row) => lines.push(row),
+            None => problems.push((number, format!("not {what}: `{}`", shortened(content)))),
         }
     }
     (lines, problems)
@@ -104,7 +117,6 @@ fn parse_line(line: &str) -> Option<TimelineLine> {
         return None;
     };
     let latency: &[&str; 5] = latency.try_into().ok()?;
-    let finite = |text: &str| text.parse::<f64>().ok().filter(|value| value.is_finite());
     let latency_ms = if latency.iter().all(|value| value.is_empty()) {
         None
     } else {
@@ -117,16 +129,27 @@ fn parse_line(line: &str) -> Option<TimelineLine> {
     Some(TimelineLine {
         start_s: finite(start)?,
         length_s: finite(length)?,
-        is_warmup: match *phase {
-            "warm-up" => true,
-            "measure" => false,
-            _ => return None,
-        },
+        is_warmup: is_warmup(phase)?,
         committed: committed.parse().ok()?,
         failed: failed.parse().ok()?,
         retries: retries.parse().ok()?,
         latency_ms,
     })
+}
+
+/// Word for the part of a trial.
+pub(crate) fn phase(is_warmup: bool) -> &'static str {
+    if is_warmup { WARM_UP } else { MEASURE }
+}
+
+/// What the word says.
+pub(crate) fn is_warmup(phase: &str) -> Option<bool> {
+    [(WARM_UP, true), (MEASURE, false)].into_iter().find_map(|(word, is)| (word == phase).then_some(is))
+}
+
+/// A number that can be reckoned with.
+pub(crate) fn finite(text: &str) -> Option<f64> {
+    text.parse::<f64>().ok().filter(|value| value.is_finite())
 }
 
 /// The beginning of a text, for messages.

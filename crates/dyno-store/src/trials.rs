@@ -1,7 +1,10 @@
 //! The files of a run's trials: response times, course, and what the monitor saw.
 
+use crate::errors::{self, ErrorLine};
 use crate::hlog::{self, CountedInterval, TrialHistograms};
-use crate::layout::{LATENCY_FILE, MONITOR_FILE, SESSIONS_FILE, TIMELINE_FILE, TRIALS_FOLDER, path_name};
+use crate::layout::{
+    ERRORS_FILE, LATENCY_FILE, MONITOR_FILE, SESSIONS_FILE, TIMELINE_FILE, TRIALS_FOLDER, path_name,
+};
 use crate::monitor;
 use crate::run::{Run, TrialOutcome};
 use crate::timeline::{self, Problems, TimelineLine};
@@ -36,6 +39,8 @@ pub struct TrialData {
     pub course: Vec<CountedInterval>,
     /// Its course.
     pub timeline: Vec<TimelineLine>,
+    /// Errors in its course. Older folders have none.
+    pub errors: Vec<ErrorLine>,
     /// What the monitor saw, in order of time; totals as their growth since the first look. Empty without a monitor.
     pub samples: Vec<Sample>,
     /// What the monitor saw of sessions, in order of time.
@@ -57,10 +62,11 @@ impl Run {
             {
                 add_statements(statements.entry(record.trial.treatment).or_default(), record, &histograms);
             }
+            let errors = self.read_lines(id, ERRORS_FILE, false, errors::parse);
             let samples = self.read_lines(id, MONITOR_FILE, false, monitor::parse);
             let sessions = self.read_lines(id, SESSIONS_FILE, false, monitor::parse_sessions);
             let TrialHistograms { transaction, censored, course, .. } = histograms;
-            let files = TrialData { transaction, censored, course, timeline, samples, sessions };
+            let files = TrialData { transaction, censored, course, timeline, errors, samples, sessions };
             trials.insert(id.clone(), files);
         }
         self.outcomes = outcomes;

@@ -4,10 +4,11 @@ use crate::clock::{Clock, folder_time, rfc3339};
 use crate::disk::{MachineDisk, set_aside, sync_folder};
 use crate::environment::Environment;
 use crate::error::StoreError;
+use crate::errors;
 use crate::hlog::LogEncoder;
 use crate::layout::{
-    ENVIRONMENT_FILE, EVENTS_FILE, FORMAT_FILE, LATENCY_FILE, MONITOR_FILE, PLAN_FILE, SERVER_LOGS_FOLDER,
-    SESSIONS_FILE, SPEC_FILE, SUMMARY_FILE, TIMELINE_FILE, TRIALS_FOLDER, path_name,
+    ENVIRONMENT_FILE, ERRORS_FILE, EVENTS_FILE, FORMAT_FILE, LATENCY_FILE, MONITOR_FILE, PLAN_FILE,
+    SERVER_LOGS_FOLDER, SESSIONS_FILE, SPEC_FILE, SUMMARY_FILE, TIMELINE_FILE, TRIALS_FOLDER, path_name,
 };
 use crate::monitor::{self, MonitorEncoder};
 use crate::scribe::{Pace, Scribe, Task};
@@ -52,6 +53,8 @@ struct TrialFiles {
     encoder: LogEncoder,
     latency: PathBuf,
     timeline: PathBuf,
+    /// Once there were any.
+    errors: Option<PathBuf>,
 }
 
 /// Files of the trial that is being monitored. Looks come a little after the intervals they belong to.
@@ -233,7 +236,9 @@ impl RunWriter {
     /// Ends the files of a trial: all of them, and their names, are on the disk when this is done.
     fn seal(&mut self) {
         let (trial, monitor) = (self.trial.take(), self.monitor.take());
-        let files = trial.into_iter().flat_map(|files| [files.latency, files.timeline]);
+        let files = trial
+            .into_iter()
+            .flat_map(|files| [files.latency, files.timeline].into_iter().chain(files.errors));
         let files: Vec<PathBuf> =
             files.chain(monitor.into_iter().flat_map(|files| [files.values, files.sessions])).collect();
         let Some(folder) = files.first().and_then(|file| file.parent()).map(Path::to_owned) else { return };
@@ -259,6 +264,15 @@ impl RunWriter {
         let lines = lines.map_err(StoreError::io("write", &files.latency))?;
         self.scribe.hand(append(&files.latency, lines));
         self.scribe.hand(append(&files.timeline, timeline::line(&interval.into()).into_bytes()));
+        let errors = errors::lines(interval);
+        if !errors.is_empty() {
+            let path = files.errors.get_or_insert_with(|| {
+                let path = files.timeline.with_file_name(ERRORS_FILE);
+                self.scribe.hand(create(&path, errors::HEADER.into()));
+                path
+            });
+            self.scribe.hand(append(path, errors.into()));
+        }
         Ok(())
     }
 
@@ -279,7 +293,7 @@ impl RunWriter {
         let (latency, timeline) = (folder.join(LATENCY_FILE), folder.join(TIMELINE_FILE));
         self.scribe.hand(create(&latency, encoder.header.clone()));
         self.scribe.hand(create(&timeline, timeline::HEADER.into()));
-        TrialFiles { trial: interval.trial.clone(), encoder, latency, timeline }
+        TrialFiles { trial: interval.trial.clone(), encoder, latency, timeline, errors: None }
     }
 
     fn write_sample(&mut self, sample: &Sample) {

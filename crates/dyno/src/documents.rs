@@ -79,7 +79,7 @@ const WORKLOADS: [&str; 4] = [
     "kind = \"mass-insert\"",
 ];
 const LOADS: [&str; 3] = [
-    "clients = [1, 8]\nduration = \"1s\"",
+    "clients = [1, 8]\nduration = \"30s\"",
     "clients = [1, 8]\n[[load.stages]]\nname = \"spike\"\nduration = \"1s\"\nrate = \"100/s\"",
     "clients = [1, 8]",
 ];

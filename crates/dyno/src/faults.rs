@@ -6,6 +6,7 @@ use dyno_engine::{Mended, NodeState};
 use dyno_host::guard::GuardCommand;
 use dyno_host::server::FaultNode;
 use dyno_host::shell;
+use dyno_host::way::Gate;
 use dyno_model::event::Listener;
 use dyno_model::fault::{FaultAction, FaultPlan, FaultRecord};
 use dyno_model::plan::{Plan, Trial};
@@ -24,6 +25,8 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(120);
 /// The faults of one trial.
 pub(crate) struct Faults {
     nodes: Arc<Vec<FaultNode>>,
+    /// Ways that can be cut, by the node that each leads to.
+    gates: Arc<Vec<(String, Arc<Gate>)>>,
     /// Told when the clients begin; when it is gone, no more faults are made.
     clock: Cell<Option<Sender<Instant>>>,
     thread: Cell<Option<JoinHandle<Vec<FaultRecord>>>>,
@@ -54,12 +57,22 @@ impl Faults {
             return Ok(None);
         }
         let nodes = Arc::new(ready.fault_nodes());
+        let gates = Arc::new(ready.gates.clone());
+        for fault in planned.iter().filter(|fault| fault.action == FaultAction::FillDisk) {
+            node(&nodes, fault)?.check_disk().map_err(|error| error.to_string())?;
+        }
         let share = Random::new(trial_seed(plan.seed, &trial.id), Stream::Fault, 0, 0).unit();
-        let maker = Maker { planned, share, warmup: treatment.load.warmup, nodes: Arc::clone(&nodes) };
+        let maker = Maker {
+            planned,
+            share,
+            warmup: treatment.load.warmup,
+            nodes: Arc::clone(&nodes),
+            gates: Arc::clone(&gates),
+        };
         let (clock, told) = channel();
         let thread = std::thread::Builder::new().name("faults".to_owned()).spawn(move || maker.work(&told));
         let thread = thread.map_err(|error| format!("no thread for the faults: {error}"))?;
-        Ok(Some(Self { nodes, clock: Cell::new(Some(clock)), thread: Cell::new(Some(thread)) }))
+        Ok(Some(Self { nodes, gates, clock: Cell::new(Some(clock)), thread: Cell::new(Some(thread)) }))
     }
 
     /// Has to hear of the trial.
@@ -70,6 +83,9 @@ impl Faults {
     /// No more faults are made; what hangs goes on, and at least one node answers again if that can be.
     pub(crate) fn mend(&self) -> Mended {
         drop(self.clock.take());
+        for (_, gate) in &*self.gates {
+            gate.reopen();
+        }
         let faults = self.thread.take().map(|thread| thread.join().unwrap_or_default()).unwrap_or_default();
         Mended { faults, nodes: self.states().map_err(|error| error.to_string()) }
     }
@@ -109,6 +125,13 @@ struct Maker {
     share: f64,
     warmup: Nanos,
     nodes: Arc<Vec<FaultNode>>,
+    gates: Arc<Vec<(String, Arc<Gate>)>>,
+}
+
+/// The node that a fault is made on.
+fn node<'n>(nodes: &'n [FaultNode], fault: &FaultPlan) -> Result<&'n FaultNode, String> {
+    let node = nodes.iter().find(|node| node.name == fault.node);
+    node.ok_or_else(|| format!("there is no {}", fault.node))
 }
 
 impl Maker {
@@ -133,9 +156,10 @@ impl Maker {
     }
 
     fn make(&self, fault: &FaultPlan) -> Result<(), String> {
-        let node = || {
-            let node = self.nodes.iter().find(|node| node.name == fault.node);
-            node.ok_or_else(|| format!("there is no {}", fault.node))
+        let node = || node(&self.nodes, fault);
+        let gate = || {
+            let gate = self.gates.iter().find(|(name, _)| *name == fault.node);
+            gate.map(|(_, gate)| gate).ok_or_else(|| format!("no way to {} can be cut", fault.node))
         };
         let made = match fault.action {
             FaultAction::Kill => node()?.kill(),
@@ -144,6 +168,16 @@ impl Maker {
             FaultAction::Start => node()?.start(),
             FaultAction::Restart => node()?.restart(),
             FaultAction::Promote => node()?.promote(),
+            FaultAction::Disconnect => {
+                gate()?.shut();
+                Ok(())
+            }
+            FaultAction::Reconnect => {
+                gate()?.reopen();
+                Ok(())
+            }
+            FaultAction::FillDisk => node()?.fill_disk(),
+            FaultAction::FreeDisk => node()?.free_disk(),
             FaultAction::Run => {
                 let command = fault.command.as_deref().unwrap_or_default();
                 shell::run(
@@ -182,6 +216,7 @@ mod tests {
             share: 0.0,
             warmup: Nanos(0),
             nodes: Arc::new(Vec::new()),
+            gates: Arc::new(Vec::new()),
         };
         let made = maker.work(&told);
         let failed: Vec<_> = made.iter().map(|fault| fault.failed.as_deref()).collect();

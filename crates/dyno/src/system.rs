@@ -1,6 +1,7 @@
 //! One system that answers: a server that dyno started, or one that was there, with what dyno knows of it while a run goes on.
 
 use dyno_engine::Node;
+use dyno_host::HostError;
 use dyno_host::counters;
 use dyno_host::existing::ConnectedSystem;
 use dyno_host::marker::{self, Claim, ClaimOptions};
@@ -8,13 +9,14 @@ use dyno_host::monitor;
 use dyno_host::probe;
 use dyno_host::server::{FaultNode, RunningServer};
 use dyno_host::settings::RoundedSetting;
-use dyno_host::way::RunningWay;
+use dyno_host::way::{Gate, RunningWay};
 use dyno_model::event::StartTimes;
 use dyno_model::failure::OperationFailure;
 use dyno_model::finding::Finding;
 use dyno_model::plan::{EndpointPlan, Via};
 use dyno_model::target::{QueryMode, Target};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A system that answers.
@@ -29,6 +31,8 @@ pub(crate) struct Ready {
     pub(crate) is_untouched: bool,
     /// What was started in front of it, by the name of the endpoint.
     pub(crate) ways: Vec<(String, RunningWay)>,
+    /// Directly in front of each of its servers, where a fault is to cut the way to one: by the node's name, in the order of [`Self::servers`].
+    pub(crate) gates: Vec<(String, Arc<Gate>)>,
 }
 
 /// Whose server it is.
@@ -42,7 +46,15 @@ pub(crate) enum Source {
 impl Ready {
     /// A system that nobody has claimed, worked on or put anything in front of; `loaded` is the fingerprint of its data set, if it has one.
     pub(crate) fn new(source: Source, connect_timeout: Duration, loaded: Option<String>) -> Self {
-        Self { source, connect_timeout, claim: None, loaded, is_untouched: true, ways: Vec::new() }
+        Self {
+            source,
+            connect_timeout,
+            claim: None,
+            loaded,
+            is_untouched: true,
+            ways: Vec::new(),
+            gates: Vec::new(),
+        }
     }
 
     /// Sessions that are opened from here on can change no data; for systems that were there.
@@ -106,6 +118,7 @@ impl Ready {
     /// Takes over from what was known of the same system before it was restarted: what stands in front of it, and what was replaced in its database.
     pub(crate) fn take_over(&mut self, known: Self) {
         self.ways = known.ways;
+        self.gates = known.gates;
         if let (Some(claim), Some(known)) = (&mut self.claim, known.claim) {
             claim.replaced.extend(known.replaced);
         }
@@ -281,7 +294,41 @@ impl Ready {
         };
         let door = self.door(way);
         nodes.iter_mut().for_each(|node| node.door.clone_from(&door));
+        if way.is_none_or(|way| matches!(way.via, Via::Tcp | Via::Address(_))) {
+            for (node, (_, gate)) in nodes.iter_mut().zip(&self.gates) {
+                node.door = Some(Target { endpoint: gate.target().endpoint.clone(), ..node.target.clone() });
+            }
+        }
         nodes
+    }
+
+    /// Makes the way to each of its servers one that can be cut, unless it is.
+    ///
+    /// # Errors
+    /// When a server has no address, or there is no port left.
+    pub(crate) fn put_gates(&mut self, way: Option<&EndpointPlan>) -> Result<(), String> {
+        if !self.gates.is_empty() {
+            return Ok(());
+        }
+        let (servers, names) = match &self.source {
+            Source::Managed(server) => {
+                let servers = self.servers();
+                let names = server.kind().node_names(servers.len() as u32, 0);
+                (servers, names)
+            }
+            Source::Existing(_) => (vec![self.target_by(way)], vec!["server".to_owned()]),
+        };
+        let gates = servers.iter().zip(names).map(|(server, name)| Ok((name, Arc::new(Gate::to(server)?))));
+        self.gates = gates.collect::<Result<_, HostError>>().map_err(|error| error.to_string())?;
+        Ok(())
+    }
+
+    /// Where whatever stands in front of its servers reaches them.
+    pub(crate) fn approaches(&self) -> Vec<Target> {
+        if self.gates.is_empty() {
+            return self.servers();
+        }
+        self.gates.iter().map(|(_, gate)| self.within_limit(gate.target().clone())).collect()
     }
 
     fn within_limit(&self, target: Target) -> Target {

@@ -13,7 +13,7 @@ use dyno_host::guard::GuardCommand;
 use dyno_host::marker::{self, ClaimOptions};
 use dyno_host::monitor;
 use dyno_host::server::{self, RunningServer, StartOptions};
-use dyno_host::way::{self, RunningWay, WayOptions};
+use dyno_host::way::{self, WayOptions};
 use dyno_model::event::{Event, Listener};
 use dyno_model::finding::Finding;
 use dyno_model::plan::{
@@ -127,7 +127,7 @@ impl<'p> Systems<'p> {
     pub(crate) fn stop_system(&mut self, system: usize, listener: &mut dyn Listener) {
         match self.slots[system].ready.take() {
             Some(Ready { source: Source::Managed(server), ways, .. }) => {
-                ways.into_iter().for_each(|(_, running)| stop_way(running, listener));
+                ways.into_iter().for_each(|(_, running)| tell_problems(running.stop(), listener));
                 self.stop(system, *server, listener);
             }
             ready => self.slots[system].ready = ready,
@@ -281,21 +281,25 @@ impl<'p> Systems<'p> {
     pub(crate) fn open_way(&mut self, treatment: usize, listener: &mut dyn Listener) -> Result<(), String> {
         let plan = self.plan;
         let treatment = &plan.treatments[treatment];
-        let Some(EndpointPlan { name, via }) = plan.endpoint(treatment) else { return Ok(()) };
+        let (way, connections) = (plan.endpoint(treatment), self.connections(treatment.system));
+        let Some(ready) = self.slots[treatment.system].ready.as_mut() else { return Ok(()) };
+        if plan.cuts_way_to(treatment.system) {
+            ready.put_gates(way)?;
+        }
+        let Some(EndpointPlan { name, via }) = way else { return Ok(()) };
         let options = WayOptions {
             name: format!("{}-block{}-{name}", plan.systems[treatment.system].name, self.block),
             guard: GuardCommand::this_program(),
             log_dir: self.log_dir.clone(),
-            connections: self.connections(treatment.system),
+            connections,
         };
-        let Some(ready) = self.slots[treatment.system].ready.as_mut() else { return Ok(()) };
         if let Some(at) = ready.ways.iter().position(|(known, _)| known == name) {
             if ready.ways[at].1.ending().is_none() {
                 return Ok(());
             }
-            stop_way(ready.ways.remove(at).1, listener);
+            tell_problems(ready.ways.remove(at).1.stop(), listener);
         }
-        let running = way::start(via, &ready.servers(), &options)
+        let running = way::start(via, &ready.approaches(), &options)
             .map_err(|error| format!("endpoint {name}: {error}"))?;
         ready.ways.extend(running.map(|running| (name.clone(), running)));
         Ok(())
@@ -547,7 +551,7 @@ impl<'p> Systems<'p> {
     pub(crate) fn tear_down(&mut self, listener: &mut dyn Listener) {
         for system in 0..self.slots.len() {
             let Some(ready) = self.slots[system].ready.take() else { continue };
-            ready.ways.into_iter().for_each(|(_, running)| stop_way(running, listener));
+            ready.ways.into_iter().for_each(|(_, running)| tell_problems(running.stop(), listener));
             match ready.source {
                 Source::Managed(server) => self.stop(system, *server, listener),
                 Source::Existing(_) if self.data_policy(system) == DataPolicy::Existing => {}
@@ -586,10 +590,6 @@ impl<'p> Systems<'p> {
         tell_problems(server.stop().problems, listener);
         listener.event(&Event::SystemStopped { system: name });
     }
-}
-
-fn stop_way(running: RunningWay, listener: &mut dyn Listener) {
-    tell_problems(running.stop(), listener);
 }
 
 fn tell_problems(problems: impl IntoIterator<Item = String>, listener: &mut dyn Listener) {

@@ -9,6 +9,7 @@ use crate::workload::AnyWorkload;
 use dyno_engine::{TrialError, TrialInput};
 use dyno_host::monitor::Watch;
 use dyno_model::event::{Event, Listener, Listeners, Look};
+use dyno_model::fault::FaultAction;
 use dyno_model::judge::has_faults;
 use dyno_model::plan::{Plan, Treatment, Trial};
 use dyno_model::record::{TrialEnd, TrialRecord};
@@ -160,7 +161,9 @@ fn measure(
     let warmup = treatment.load.warmup.into();
     let mut watch = Watch::begin(&trial.id, warmup, ready.monitored(way, command), listener);
     let bell = watch.bell();
-    let ending = || ready.ending().or_else(|| ready.way_ending(way)).or_else(|| disks.full());
+    let is_filled = plan.faults_of(system).any(|fault| fault.action == FaultAction::FillDisk);
+    let full = || if is_filled { None } else { disks.full() };
+    let ending = || ready.ending().or_else(|| ready.way_ending(way)).or_else(full);
     let (clients, load, count) = (treatment.clients, &treatment.load, interrupts.count());
     let counters = || {
         let counters = ready.counters();

@@ -286,6 +286,10 @@ pub(super) fn load_differences(one: &Treatment, other: &Treatment) -> Vec<(Strin
             ("rate", load.rate.map_or_else(|| "none".to_owned(), crate::figures::rate)),
             ("arrivals", load.spacing.to_string()),
             ("think time", load.think.map_or_else(|| "none".to_owned(), |mean| mean.to_string())),
+            (
+                "statement timeout",
+                load.statement_timeout.map_or_else(|| "none".to_owned(), |limit| limit.to_string()),
+            ),
             ("search", load.find.map_or_else(|| "none".to_owned(), searched)),
             ("attempts", load.attempts_max.to_string()),
             ("retries", retries(&load.retry)),

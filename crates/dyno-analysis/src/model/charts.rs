@@ -2,6 +2,7 @@
 
 use super::estimate::{Estimate, Unit};
 use super::resources::ResourcePoint;
+use dyno_model::failure::FailureKind;
 use dyno_model::plan::Metric;
 use serde::{Deserialize, Serialize};
 
@@ -106,9 +107,23 @@ pub struct Timeline {
     pub block: u32,
     /// Intervals in order of time.
     pub points: Vec<TimelinePoint>,
+    /// Errors that clients met, by interval and kind, in order of time; empty for runs of older versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<ErrorPoint>,
     /// What the monitor saw meanwhile, in order of time; empty without a monitor.
     #[serde(default)]
     pub resources: Vec<ResourcePoint>,
+}
+
+/// Errors of one kind in one interval of a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ErrorPoint {
+    /// Start of the interval in seconds since the first client began.
+    pub start_s: f64,
+    /// What they were.
+    pub kind: FailureKind,
+    /// Attempts of transactions that ended with one, whether they were tried again or not, and attempts to connect anew that failed.
+    pub errors: u64,
 }
 
 /// One interval of a trial.

@@ -1,5 +1,6 @@
 //! What faults did that were made on purpose.
 
+use dyno_model::failure::FailureKind;
 use dyno_model::fault::FaultRecord;
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +25,26 @@ pub struct FaultRow {
     pub failed: u64,
     /// New connections of clients, in all trials.
     pub reconnects: u64,
+    /// Errors that clients met from the first fault on, in all trials, by kind, in the order in which they came.
+    #[serde(default)]
+    pub errors: Vec<FaultErrors>,
+}
+
+/// Errors of one kind from the first fault of a trial on.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct FaultErrors {
+    /// What they were.
+    pub kind: FailureKind,
+    /// Attempts of transactions that ended with one, whether they were tried again or not, and attempts to connect anew that failed.
+    pub errors: u64,
+    /// Beginning of the first interval (a second) that has one, since the fault; 0 for the interval of the fault itself.
+    pub first_s: f64,
+    /// End of the last interval that has one.
+    pub last_s: f64,
+    /// Most in one interval of one trial.
+    pub most: u64,
+    /// Beginning of that interval.
+    pub most_s: f64,
 }
 
 /// What the faults of one trial did.

@@ -32,8 +32,8 @@ mod topology;
 mod trials;
 
 pub use charts::{
-    HeatColumn, HeatMap, Panel, PanelLine, PanelPoint, PercentileCurve, PercentilePoint, PublishedPoint,
-    PublishedRows, PublishedSeries, RateLine, RatePoint, RepeatDot, Timeline, TimelinePoint,
+    ErrorPoint, HeatColumn, HeatMap, Panel, PanelLine, PanelPoint, PercentileCurve, PercentilePoint,
+    PublishedPoint, PublishedRows, PublishedSeries, RateLine, RatePoint, RepeatDot, Timeline, TimelinePoint,
 };
 pub use checks::{
     AuditRow, FindingRow, GeneratorRow, LedgerAudit, LedgerExample, RowCountAudit, SeriesSteadiness,
@@ -45,7 +45,7 @@ pub use comparisons::{
 };
 pub use conclusion::{ClaimCells, Conclusion, WorstOfLimit};
 pub use estimate::{Estimate, Range, Unit};
-pub use faults::{FaultRow, FaultTrial, Spread};
+pub use faults::{FaultErrors, FaultRow, FaultTrial, Spread};
 pub use growth::{
     Growth, GrowthCourse, GrowthLead, GrowthLine, GrowthMoment, GrowthPoint, GrowthStep, StepComparison,
 };

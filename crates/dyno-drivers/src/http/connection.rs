@@ -28,6 +28,8 @@ pub struct Connection {
     /// True when the last read left no room.
     was_full: bool,
     is_open: bool,
+    /// When what is asked must be answered, beside each request's own limit.
+    deadline: Option<Instant>,
     /// For the `Host` header.
     host: Box<str>,
     /// What stands before the path of every request.
@@ -82,6 +84,7 @@ impl Connection {
             end: 0,
             was_full: false,
             is_open: true,
+            deadline: None,
             host: host.into(),
             base: target.database.as_str().into(),
         })
@@ -110,6 +113,11 @@ impl Connection {
         self.is_open = false;
     }
 
+    /// As [`crate::Driver::set_deadline`]; a request's own limit holds as well.
+    pub(crate) fn set_deadline(&mut self, deadline: Option<Instant>) {
+        self.deadline = deadline;
+    }
+
     pub(crate) fn interrupter(&self) -> Option<Box<dyn Fn() + Send>> {
         self.stream.interrupter()
     }
@@ -128,7 +136,8 @@ impl Connection {
             return Err(FailureKind::Protocol.failure("the service sent bytes that no request had asked for"));
         }
         (self.start, self.end) = (0, 0);
-        self.stream.set_deadline(Some(Instant::now() + exchange.timeout));
+        let own = Instant::now() + exchange.timeout;
+        self.stream.set_deadline(Some(self.deadline.map_or(own, |deadline| deadline.min(own))));
         self.stream.write_all(exchange.request).await.map_err(|error| stream_failure(&error))?;
         let Exchange { is_head, body_max, mut body, mut cookies, .. } = exchange;
         let head = self.head(is_head, &mut cookies).await?;

@@ -106,6 +106,10 @@ impl Driver for Connection {
         }
     }
 
+    fn set_deadline(&mut self, deadline: Option<Instant>) {
+        self.stream.set_deadline(deadline);
+    }
+
     fn interrupter(&self) -> Option<Box<dyn Fn() + Send>> {
         self.stream.interrupter()
     }

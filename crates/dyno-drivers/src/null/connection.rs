@@ -26,6 +26,7 @@ pub struct Connection {
     /// Statements begun.
     statements: u64,
     is_lost: bool,
+    deadline: Option<Instant>,
     interruption: Arc<Interruption>,
 }
 
@@ -210,7 +211,19 @@ impl Connection {
         Err(failure.failure(format!("scripted for statement {statement} of connection {number}")))
     }
 
+    /// Waits for a time, or fails when the answer is late.
     async fn pause(&self, duration: Duration) -> Result<()> {
+        let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        match left.filter(|left| *left < duration) {
+            Some(left) => {
+                self.wait(left).await?;
+                Err(FailureKind::Timeout.failure("no answer in time, as scripted"))
+            }
+            None => self.wait(duration).await,
+        }
+    }
+
+    async fn wait(&self, duration: Duration) -> Result<()> {
         match &self.io {
             _ if duration.is_zero() => Ok(()),
             Io::Blocking if self.interruption.wait(Some(duration)) => Err(interrupted()),
@@ -223,8 +236,11 @@ impl Connection {
         }
     }
 
-    /// Never answers: pends until the task is dropped, or blocks until interrupted.
+    /// Never answers: pends until the task is dropped, or blocks until interrupted, if there is no deadline.
     async fn hang(&self) -> Result<()> {
+        if self.deadline.is_some() {
+            return self.pause(Duration::MAX).await;
+        }
         match &self.io {
             Io::Blocking => {
                 self.interruption.wait(None);
@@ -296,6 +312,7 @@ impl Driver for Connection {
             prepared: Vec::new(),
             statements: 0,
             is_lost: false,
+            deadline: None,
             interruption: Arc::default(),
         };
         let mut random = Random::of(connection.server.script.seed, number, u64::MAX);
@@ -354,6 +371,10 @@ impl Driver for Connection {
     }
 
     async fn close(&mut self) {}
+
+    fn set_deadline(&mut self, deadline: Option<Instant>) {
+        self.deadline = deadline;
+    }
 
     fn interrupter(&self) -> Option<Box<dyn Fn() + Send>> {
         match self.io {

@@ -11,6 +11,7 @@ use crate::transport::Io;
 use crate::value::{BulkLoad, Discard, RowSink, RowSource, Value};
 use dyno_model::failure::FailureKind;
 use dyno_model::target::{QueryMode, Target};
+use std::time::Instant;
 
 /// Room for statements grows by so many: few enough not to waste memory on thousands of connections.
 const STATEMENTS_AT_A_TIME: usize = 4;
@@ -128,6 +129,10 @@ impl Driver for Connection {
             let _ = self.stream.write_all(&self.output).await;
         }
         self.state = State::Lost;
+    }
+
+    fn set_deadline(&mut self, deadline: Option<Instant>) {
+        self.stream.set_deadline(deadline);
     }
 
     fn interrupter(&self) -> Option<Box<dyn Fn() + Send>> {

@@ -134,8 +134,15 @@ impl Collector {
         let interval = &mut self.open_intervals[place];
         match sample.occurrence() {
             Occurrence::Committed => record_commit(interval, sample),
-            Occurrence::Failed => interval.failed += 1,
-            Occurrence::Retried => interval.retries += 1,
+            Occurrence::Failed(kind) => {
+                interval.failed += 1;
+                *interval.errors_by_kind.entry(kind).or_default() += 1;
+            }
+            Occurrence::Retried(kind) => {
+                interval.retries += 1;
+                *interval.errors_by_kind.entry(kind).or_default() += 1;
+            }
+            Occurrence::NotConnected(kind) => *interval.errors_by_kind.entry(kind).or_default() += 1,
             Occurrence::StatementFailed => interval.errors += 1,
             Occurrence::Reconnected => interval.reconnects += 1,
             Occurrence::CutOff | Occurrence::Skipped | Occurrence::Late => {}
@@ -151,7 +158,7 @@ impl Collector {
     fn sort_aside(&mut self, sample: Sample) -> bool {
         let occurrence = sample.occurrence();
         let of_window = match occurrence {
-            Occurrence::Failed | Occurrence::CutOff | Occurrence::Skipped => &mut self.censored,
+            Occurrence::Failed(_) | Occurrence::CutOff | Occurrence::Skipped => &mut self.censored,
             Occurrence::Late => &mut self.lag,
             _ => return false,
         };
@@ -163,7 +170,7 @@ impl Collector {
             }
             self.cut_off += u64::from(occurrence == Occurrence::CutOff);
         }
-        occurrence != Occurrence::Failed
+        !matches!(occurrence, Occurrence::Failed(_))
     }
 
     /// A transaction that began in warm-up and committed in the window is in no book, but somebody works.
@@ -353,6 +360,7 @@ fn merge(sum: &mut Histogram<u64>, part: &Histogram<u64>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dyno_model::failure::FailureKind;
 
     const SECOND: u64 = 1_000_000_000;
 
@@ -395,7 +403,7 @@ mod tests {
             sample(1, Occurrence::Committed, 30, true),
             sample(1, Occurrence::Committed, 50, true),
             sample(1, Occurrence::Committed, 90, false), // out of the warm-up
-            sample(1, Occurrence::Failed, 70, true),
+            sample(1, Occurrence::Failed(FailureKind::Deadlock), 70, true),
             sample(0, Occurrence::CutOff, 80, true),
             sample(0, Occurrence::Late, 5, true),
         ]);
@@ -409,6 +417,7 @@ mod tests {
             intervals.iter().map(found).collect::<Vec<_>>(),
             [(true, 1, vec![0, 1]), (false, 3, vec![1, 2])]
         );
+        assert_eq!(intervals[1].errors_by_kind, [(FailureKind::Deadlock, 1)].into());
         assert_eq!(collector.transaction.len(), 3);
         let records = |is_open| {
             let of = |record: NamedTransactions| {
@@ -433,6 +442,24 @@ mod tests {
         let rest = collector.rest(2 * SECOND);
         assert_eq!(rest.iter().map(|interval| interval.latency.count).sum::<u64>(), 1);
         assert_eq!(collector.latency.count, 1);
+    }
+
+    #[test]
+    fn errors_stand_in_their_interval_by_kind_whether_retried_or_not() {
+        let mut collector = Collector::new("trial", &Kinds::default(), 0, SECOND);
+        let sample = |occurrence, end| Sample::new(occurrence, end, 0, true);
+        collector.take(&[
+            sample(Occurrence::Retried(FailureKind::Timeout), 1),
+            sample(Occurrence::Failed(FailureKind::Timeout), 2),
+            sample(Occurrence::NotConnected(FailureKind::ConnectRefused), 3),
+            sample(Occurrence::NotConnected(FailureKind::ConnectRefused), SECOND),
+        ]);
+        let first = collector.complete(SECOND).expect("it has ended");
+        let expected = [(FailureKind::ConnectRefused, 1), (FailureKind::Timeout, 2)];
+        assert_eq!(first.errors_by_kind, expected.into());
+        assert_eq!((first.failed, first.retries), (1, 1));
+        let second = collector.complete(2 * SECOND).expect("it has ended");
+        assert_eq!(second.errors_by_kind, [(FailureKind::ConnectRefused, 1)].into());
     }
 
     #[test]

@@ -222,7 +222,7 @@ impl Recorder {
             self.ledger.retries += 1;
             *self.ledger.retries_by_kind.entry(kind).or_default() += 1;
         }
-        self.push(Occurrence::Retried, now, 0, is_counted);
+        self.push(Occurrence::Retried(kind), now, 0, is_counted);
     }
 
     /// A transaction whose time began at `start` is given up.
@@ -244,7 +244,7 @@ impl Recorder {
             self.of(name, |count| count.failed += 1);
         }
         let age = now.saturating_sub(start);
-        self.samples.push(Sample::new(Occurrence::Failed, now, age, is_counted).named(name));
+        self.samples.push(Sample::new(Occurrence::Failed(kind), now, age, is_counted).named(name));
     }
 
     /// A transaction whose time began at `start` is cut off. The books know it by what is missing in them.
@@ -266,6 +266,11 @@ impl Recorder {
             self.ledger.attempts -= 1;
         }
         self.push(Occurrence::Skipped, now, now.saturating_sub(start), is_counted);
+    }
+
+    /// A client that has lost its connection did not get another. It is in no book: it will try again.
+    pub(crate) fn not_connected(&mut self, kind: FailureKind, now: u64, is_counted: bool) {
+        self.push(Occurrence::NotConnected(kind), now, 0, is_counted);
     }
 
     pub(crate) fn reconnected(&mut self, now: u64, is_counted: bool) {

@@ -1,5 +1,6 @@
 //! One time, or one count, with its moment.
 
+use dyno_model::failure::FailureKind;
 use dyno_model::ledger::{OutcomeClass, ScriptCounter};
 
 /// What a sample is about.
@@ -10,9 +11,11 @@ pub(crate) enum Occurrence {
     /// A transaction that was too late to be begun; the time is its age.
     Skipped,
     /// A transaction given up; the time is its age.
-    Failed,
-    /// A retry.
-    Retried,
+    Failed(FailureKind),
+    /// A retry after a failure.
+    Retried(FailureKind),
+    /// An attempt to connect anew failed.
+    NotConnected(FailureKind),
     /// A statement answered with an error.
     StatementFailed,
     /// A connection opened again.
@@ -45,7 +48,7 @@ const NAME_SHIFT: u32 = 48;
 /// Most names of transactions that a sample can tell apart.
 pub(crate) const NAMES_MAX: usize = 1 << (CLASS_SHIFT - NAME_SHIFT);
 /// Codes of the occurrences; kinds of statements follow behind the last.
-const FIRST_COUNTER: u64 = 8;
+const FIRST_COUNTER: u64 = 6;
 const COUNTERS: [ScriptCounter; 6] = [
     ScriptCounter::Events,
     ScriptCounter::Reads,
@@ -54,21 +57,25 @@ const COUNTERS: [ScriptCounter; 6] = [
     ScriptCounter::Errors,
     ScriptCounter::Reconnects,
 ];
-const FIRST_KIND: u64 = FIRST_COUNTER + COUNTERS.len() as u64;
+const FIRST_FAILED: u64 = FIRST_COUNTER + COUNTERS.len() as u64;
+const FIRST_RETRIED: u64 = FIRST_FAILED + FailureKind::ALL.len() as u64;
+const FIRST_NOT_CONNECTED: u64 = FIRST_RETRIED + FailureKind::ALL.len() as u64;
+const FIRST_KIND: u64 = FIRST_NOT_CONNECTED + FailureKind::ALL.len() as u64;
 
 impl Sample {
     #[inline]
     pub(crate) fn new(occurrence: Occurrence, end: u64, duration: u64, is_counted: bool) -> Self {
         let (code, class) = match occurrence {
             Occurrence::Committed => (0, 0),
-            Occurrence::Failed => (1, 0),
-            Occurrence::Retried => (2, 0),
-            Occurrence::StatementFailed => (3, 0),
-            Occurrence::Reconnected => (4, 0),
-            Occurrence::CutOff => (5, 0),
-            Occurrence::Late => (6, 0),
-            Occurrence::Skipped => (7, 0),
+            Occurrence::StatementFailed => (1, 0),
+            Occurrence::Reconnected => (2, 0),
+            Occurrence::CutOff => (3, 0),
+            Occurrence::Late => (4, 0),
+            Occurrence::Skipped => (5, 0),
             Occurrence::Counted(counter) => (FIRST_COUNTER + counter as u64, 0),
+            Occurrence::Failed(kind) => (FIRST_FAILED + kind as u64, 0),
+            Occurrence::Retried(kind) => (FIRST_RETRIED + kind as u64, 0),
+            Occurrence::NotConnected(kind) => (FIRST_NOT_CONNECTED + kind as u64, 0),
             Occurrence::Statement(kind, class) => (FIRST_KIND + u64::from(kind), class as u64),
         };
         let counted = if is_counted { COUNTED } else { 0 };
@@ -94,14 +101,15 @@ impl Sample {
     pub(crate) fn occurrence(self) -> Occurrence {
         match self.end_and_occurrence >> 48 {
             0 => Occurrence::Committed,
-            1 => Occurrence::Failed,
-            2 => Occurrence::Retried,
-            3 => Occurrence::StatementFailed,
-            4 => Occurrence::Reconnected,
-            5 => Occurrence::CutOff,
-            6 => Occurrence::Late,
-            7 => Occurrence::Skipped,
-            code if code < FIRST_KIND => Occurrence::Counted(COUNTERS[(code - FIRST_COUNTER) as usize]),
+            1 => Occurrence::StatementFailed,
+            2 => Occurrence::Reconnected,
+            3 => Occurrence::CutOff,
+            4 => Occurrence::Late,
+            5 => Occurrence::Skipped,
+            code if code < FIRST_FAILED => Occurrence::Counted(COUNTERS[(code - FIRST_COUNTER) as usize]),
+            code if code < FIRST_RETRIED => Occurrence::Failed(failure(code - FIRST_FAILED)),
+            code if code < FIRST_NOT_CONNECTED => Occurrence::Retried(failure(code - FIRST_RETRIED)),
+            code if code < FIRST_KIND => Occurrence::NotConnected(failure(code - FIRST_NOT_CONNECTED)),
             code => Occurrence::Statement((code - FIRST_KIND) as u16, self.class()),
         }
     }
@@ -130,6 +138,10 @@ impl Sample {
     }
 }
 
+fn failure(place: u64) -> FailureKind {
+    FailureKind::ALL[place as usize]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -143,8 +155,6 @@ mod tests {
             let classes = [OutcomeClass::Read, OutcomeClass::Write, OutcomeClass::Other];
             let occurrences = [
                 Occurrence::Committed,
-                Occurrence::Failed,
-                Occurrence::Retried,
                 Occurrence::StatementFailed,
                 Occurrence::Reconnected,
                 Occurrence::CutOff,
@@ -152,6 +162,9 @@ mod tests {
                 Occurrence::Skipped,
             ]
             .into_iter()
+            .chain(FailureKind::ALL.map(Occurrence::Failed))
+            .chain(FailureKind::ALL.map(Occurrence::Retried))
+            .chain(FailureKind::ALL.map(Occurrence::NotConnected))
             .chain(COUNTERS.map(Occurrence::Counted))
             .chain(classes.map(|class| Occurrence::Statement(kind, class)));
             for occurrence in occurrences {

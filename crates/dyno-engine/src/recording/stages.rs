@@ -37,7 +37,7 @@ impl StageTally {
         let (end, duration) = (sample.end(), sample.duration());
         match sample.occurrence() {
             Occurrence::Committed => self.committed(end, duration, sample.is_counted()),
-            Occurrence::Failed | Occurrence::CutOff | Occurrence::Skipped if sample.is_counted() => {
+            Occurrence::Failed(_) | Occurrence::CutOff | Occurrence::Skipped if sample.is_counted() => {
                 self.lost(end, duration);
             }
             _ => {}

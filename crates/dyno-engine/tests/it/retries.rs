@@ -1,12 +1,12 @@
 //! What happens to a transaction that failed, when errors to retry are listed as sysbench's users list them.
 
 use crate::bench::{NOBODY, SECOND, SEED, Silent, load, native, null};
-use dyno_engine::{FatalCause, LoadInput, LoadRecord};
+use dyno_engine::{FatalCause, LoadInput, LoadRecord, run_load, with_native};
 use dyno_model::failure::FailureKind;
 use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::retry::{RetriedErrors, RetryPolicy};
 use dyno_model::units::Nanos;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 fn run(script: &str, kind: &str, errors: RetriedErrors, attempts_max: u32) -> LoadRecord {
     let plan = LoadPlan {
@@ -79,4 +79,41 @@ fn a_break_of_the_connection_that_is_not_listed_is_fatal() {
         panic!("a failure of the database");
     };
     assert_eq!(failure.kind, FailureKind::ConnectionLost);
+}
+
+/// How often an answer was not waited for.
+fn timeouts(record: &LoadRecord) -> u64 {
+    let of = |counts: &BTreeMap<FailureKind, u64>| counts.get(&FailureKind::Timeout).copied().unwrap_or(0);
+    of(&record.ledger.retries_by_kind) + of(&record.ledger.failed_by_kind)
+}
+
+/// Each client has work of its own: no other can do it while it waits.
+fn waiting_at_most(limit: Option<Nanos>) -> LoadPlan {
+    LoadPlan { statement_timeout: limit, ..LoadPlan::new(StopRule::TransactionsPerClient(15)) }
+}
+
+#[test]
+fn an_answer_that_does_not_come_in_time_is_a_failure_of_its_own_and_the_client_connects_anew() {
+    // Each connection answers 40 statements and then nothing any more.
+    let plan = waiting_at_most(Some(Nanos(SECOND / 50)));
+    let input = LoadInput::new("timeouts", 4, &plan, SEED, &NOBODY);
+    let record = load(native("oltp_read_only", &[], 4), null("hang_after=40"), &input, &mut Silent);
+    assert_eq!(record.ledger.committed + record.ledger.failed, 60, "{:?}", record.ledger);
+    assert!(timeouts(&record) > 10, "{:?}", record.ledger);
+    assert_eq!(record.ledger.errors(), timeouts(&record), "nothing else went wrong");
+    assert_eq!(record.ledger.reconnects, timeouts(&record));
+    // A COMMIT without an answer leaves doubt, and is not tried again.
+    assert_eq!(record.ledger.failed, record.ledger.in_doubt);
+}
+
+#[test]
+fn a_client_that_got_no_answer_asks_the_next_server() {
+    let plan = waiting_at_most(Some(Nanos(SECOND / 50)));
+    let input = LoadInput::new("timeouts", 4, &plan, SEED, &NOBODY);
+    let targets = [null("hang_after=0"), null("")];
+    let record = with_native!(native("oltp_read_only", &[], 4), workload => run_load(workload, &targets, &input, &mut Silent));
+    let record = record.expect("it can be measured");
+    assert_eq!((record.ledger.committed, record.ledger.failed), (60, 0));
+    // Two of four clients began at the server that does not answer.
+    assert_eq!((timeouts(&record), record.ledger.reconnects), (2, 2));
 }

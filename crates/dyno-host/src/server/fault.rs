@@ -1,5 +1,6 @@
 //! Harm that is done on purpose to the nodes of a server that dyno started, and its undoing.
 
+use super::full_disk::FullDisk;
 use super::harmed::Harmed;
 use super::process::POLL;
 use super::running::RunningServer;
@@ -24,6 +25,8 @@ pub struct FaultNode {
     pub(super) harmed: Harmed,
     /// Where clients connect; `None` for one that they do not talk to.
     pub(super) target: Option<Target>,
+    /// What is under its data; `None` for one that shares it.
+    pub(super) disk: Option<FullDisk>,
 }
 
 impl FaultNode {
@@ -80,13 +83,58 @@ impl FaultNode {
     /// # Errors
     /// When it runs, or its program cannot be started.
     pub fn start(&self) -> Result<(), HostError> {
-        if !self.harmed.read().is_ended {
+        if self.reins.exit().is_none() {
             return Err(HostError::new(format!("{} runs already", self.name)));
         }
+        if !self.harmed.excuses_end() {
+            // An accident is not made good.
+            self.runs()?;
+        }
+        self.note_own_end();
         self.reins.launch(self.launch.clone())?;
         // From here on its end would be its own.
-        self.harmed.note(|harm| harm.is_ended = false);
+        self.harmed.note(|harm| (harm.is_ended, harm.is_starved) = (false, false));
         Ok(())
+    }
+
+    /// It may have ended by itself, for want of room.
+    fn note_own_end(&self) {
+        self.harmed.note(|harm| {
+            if !std::mem::replace(&mut harm.is_ended, true) {
+                harm.ended_at = Some(Instant::now());
+            }
+        });
+    }
+
+    /// Whether its disk can be filled, asked before anything is harmed.
+    ///
+    /// # Errors
+    /// When others use it too, or it is too large.
+    pub fn check_disk(&self) -> Result<(), HostError> {
+        self.own_disk()?.check()
+    }
+
+    /// Fills the disk under its data.
+    ///
+    /// # Errors
+    /// As [`Self::check_disk`], or when it cannot be written to.
+    pub fn fill_disk(&self) -> Result<(), HostError> {
+        // Noted first, as with an end that is meant.
+        self.harmed.note(|harm| harm.is_starved = true);
+        self.own_disk()?.fill()
+    }
+
+    /// Its disk has room again.
+    ///
+    /// # Errors
+    /// When dyno's file cannot be removed.
+    pub fn free_disk(&self) -> Result<(), HostError> {
+        self.own_disk()?.free()
+    }
+
+    fn own_disk(&self) -> Result<&FullDisk, HostError> {
+        let none = || HostError::new(format!("{} has no storage of its own", self.name));
+        self.disk.as_ref().ok_or_else(none)
     }
 
     /// Shuts it down in order and starts it again.
@@ -138,13 +186,25 @@ impl FaultNode {
     /// # Errors
     /// Why one that is needed does not answer.
     pub fn mend(&self, is_needed: bool, limit: Duration) -> Result<bool, HostError> {
-        if self.harmed.read().is_halted {
+        let harm = self.harmed.read();
+        if harm.is_halted {
             self.go_on()?;
+        }
+        if harm.is_starved {
+            self.free_disk()?;
+        }
+        if harm.is_starved && !harm.is_ended {
+            let answer = self.await_answer(limit);
+            // It may be on its way out only now.
+            if self.reins.exit().is_none() {
+                return answer.map(|()| true);
+            }
+            self.note_own_end();
         }
         if self.ended_at().is_none() {
             return Ok(true);
         }
-        match (self.harmed.is_ended(), is_needed) {
+        match (self.harmed.read().is_ended, is_needed) {
             (true, false) => return Ok(false),
             (true, true) => self.start()?,
             (false, _) => {}
@@ -195,6 +255,7 @@ impl RunningServer {
                 stop: process.stop.clone(),
                 harmed: node.harmed.clone(),
                 target: Some(node.target()),
+                disk: node.place.as_ref().map(FullDisk::of),
             })
         });
         let inner = self.inner.iter().filter_map(|node| {
@@ -205,6 +266,7 @@ impl RunningServer {
                 stop: Vec::new(),
                 harmed: node.harmed.clone(),
                 target: None,
+                disk: None,
             })
         });
         sql.chain(inner).collect()

@@ -9,6 +9,8 @@ pub(super) struct Harm {
     /// It was ended, and not started since.
     pub(super) is_ended: bool,
     pub(super) is_halted: bool,
+    /// Its disk was filled, and it was not started since: it may have ended for want of room.
+    pub(super) is_starved: bool,
     /// When it was ended last.
     pub(super) ended_at: Option<Instant>,
 }
@@ -18,9 +20,10 @@ pub(super) struct Harm {
 pub(super) struct Harmed(Arc<Mutex<Harm>>);
 
 impl Harmed {
-    /// True when it is not there because it was ended on purpose.
-    pub(super) fn is_ended(&self) -> bool {
-        self.read().is_ended
+    /// True when its end, if it has ended, is what was wanted, or comes from it.
+    pub(super) fn excuses_end(&self) -> bool {
+        let harm = self.read();
+        harm.is_ended || harm.is_starved
     }
 
     pub(super) fn read(&self) -> Harm {

@@ -69,7 +69,7 @@ impl InnerNode {
 
     /// How it ended, as the end of a sentence that begins with its name; `None` while it runs.
     pub(super) fn ending(&self) -> Option<String> {
-        self.guard.ending().filter(|_| !self.harmed.is_ended())
+        self.guard.ending().filter(|_| !self.harmed.excuses_end())
     }
 
     /// It has ended before the cluster was ready.

@@ -22,6 +22,7 @@ mod binary;
 mod cluster;
 mod error;
 mod fault;
+mod full_disk;
 mod galera;
 mod harmed;
 mod inner;

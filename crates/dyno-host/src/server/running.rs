@@ -158,7 +158,7 @@ impl RunningServer {
 
     /// One that was ended on purpose is missed by nobody.
     fn own_ending(&self) -> Option<String> {
-        self.guard.as_ref()?.ending().filter(|_| !self.harmed.is_ended())
+        self.guard.as_ref()?.ending().filter(|_| !self.harmed.excuses_end())
     }
 
     /// Stops it: first as its manual says, after 30 s by force. Its folder is removed.

@@ -2,13 +2,16 @@
 //! a guard as servers are.
 //!
 //! * `haproxy`: a proxy, which passes on what it gets;
+//! * `gate`: dyno's own proxy, which can be shut, for faults;
 //! * `tomcat`: an application server, whose application turns requests over HTTP into SQL;
 //! * `place`: what both have in common.
 
+mod gate;
 mod haproxy;
 mod place;
 mod tomcat;
 
+pub use gate::Gate;
 pub use place::{RunningWay, WayOptions};
 
 use crate::error::HostError;

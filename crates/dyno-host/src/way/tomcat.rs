@@ -7,7 +7,7 @@ use crate::guard::Launch;
 use crate::server::process::make_folder;
 use dyno_drivers::http::Exchange;
 use dyno_drivers::{Connection, Driver, Io, block_on};
-use dyno_model::failure::OperationFailure;
+use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::plan::ApplicationPlan;
 use dyno_model::target::{Endpoint, Engine, Target};
 use std::fs;
@@ -133,7 +133,7 @@ pub(super) fn start(
             ..Launch::default()
         })
     };
-    place.start(&launch, &target, &ready, READY_LIMIT)
+    place.start(&launch, &target, &|target| ready(target, ANSWER_LIMIT), READY_LIMIT)
 }
 
 /// A copy that everybody may read who may enter the folder.
@@ -191,7 +191,7 @@ fn escaped(text: &str) -> String {
 
 /// Whether the application reaches its database. Tomcat takes no request before all applications were started, so that another answer than
 /// the one hoped for will not change.
-fn ready(target: &Target) -> Result<(), NotReady> {
+fn ready(target: &Target, limit: Duration) -> Result<(), NotReady> {
     let failed = |failure: OperationFailure| NotReady { text: failure.to_string(), is_final: false };
     let mut connection = block_on(Connection::connect(target, &Io::Blocking)).map_err(failed)?;
     let Connection::Http(service) = &mut connection else { unreachable!("the target is a service") };
@@ -200,12 +200,18 @@ fn ready(target: &Target) -> Result<(), NotReady> {
     let exchange = Exchange {
         request: request.as_bytes(),
         is_head: false,
-        timeout: ANSWER_LIMIT,
+        timeout: limit,
         body_max: ANSWER_MAX,
         body: Some(&mut body),
         cookies: None,
     };
-    let answer = block_on(service.exchange(exchange)).map_err(failed)?;
+    let answer = block_on(service.exchange(exchange)).map_err(|failure| match failure.kind {
+        FailureKind::Timeout => {
+            let text = format!("its application does not answer /ready within {} s", limit.as_secs_f64());
+            NotReady { text, is_final: true }
+        }
+        _ => failed(failure),
+    })?;
     if answer.status == 200 {
         return Ok(());
     }
@@ -214,4 +220,18 @@ fn ready(target: &Target) -> Result<(), NotReady> {
     let words = words.map_or(String::new(), |words| format!(": {words}"));
     let text = format!("its application answers /ready with status {}{words}", answer.status);
     Err(NotReady { text, is_final: true })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    #[test]
+    fn an_application_that_takes_the_question_and_does_not_answer_is_asked_once() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let target = target(listener.local_addr().unwrap().port());
+        let NotReady { text, is_final } = ready(&target, Duration::from_millis(20)).err().unwrap();
+        assert!(is_final && text == "its application does not answer /ready within 0.02 s", "{text}");
+    }
 }

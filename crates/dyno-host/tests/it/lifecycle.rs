@@ -6,6 +6,7 @@ use dyno_host::server::{StartOptions, start};
 use dyno_model::plan::{ManagedServer, ServerKind};
 use dyno_model::target::Endpoint;
 use dyno_testkit::{is_process, require_server, wait_until};
+use rustix::process::{Pid, Signal, kill_process};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -32,6 +33,26 @@ fn every_kind_starts_answers_stops_and_leaves_nothing() {
             assert!(!is_process(pid));
         }
         assert!(is_empty(scratch.path()), "{kind} left something in its scratch folder");
+    }
+}
+
+#[test]
+fn no_harm_is_done_to_a_server_that_is_dead_already() {
+    for kind in PROCESSES {
+        let scratch = open_folder();
+        let Some(server) = running(kind, scratch.path(), &[]) else { continue };
+        let [node] = &server.fault_nodes()[..] else { panic!("{kind} is one server") };
+        let pid = Pid::from_raw(i32::try_from(server.pid().unwrap()).unwrap()).unwrap();
+        kill_process(pid, Signal::KILL).unwrap();
+        wait_until("its death is noticed", || !server.is_alive());
+        for harm in [node.kill(), node.halt(), node.go_on(), node.start(), node.restart(), node.promote()] {
+            let error = harm.unwrap_err().to_string();
+            assert!(error.starts_with("server does not run: it was killed (signal 9)"), "{kind}: {error}");
+        }
+        // It was no harm of dyno's, and stays an accident.
+        assert!(server.ending().is_some_and(|ending| ending.contains("signal 9")), "{kind}");
+        assert!(server.stop().was_dead);
+        assert!(is_empty(scratch.path()));
     }
 }
 
@@ -138,8 +159,8 @@ fn a_server_that_is_killed_is_noticed() {
 }
 
 fn kill(pid: u32) {
-    let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
-    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    let pid = Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+    kill_process(pid, Signal::KILL).unwrap();
 }
 
 #[test]

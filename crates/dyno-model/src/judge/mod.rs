@@ -265,7 +265,10 @@ fn failures(record: &TrialRecord) -> Option<Finding> {
     let ledger = &record.ledger;
     let is_of_fault = |kind: FailureKind| {
         matches!(kind.remedy(), Remedy::Reconnect | Remedy::RetryTransaction)
-            || matches!(kind, FailureKind::OutcomeUnknown | FailureKind::ReadOnly)
+            || matches!(
+                kind,
+                FailureKind::OutcomeUnknown | FailureKind::ReadOnly | FailureKind::OutOfResources
+            )
     };
     let of_faults = ledger.failed_by_kind.iter().filter(|(kind, _)| is_of_fault(**kind));
     let excused = if has_faults(record) { of_faults.map(|(_, number)| number).sum() } else { 0 };

@@ -3,13 +3,29 @@
 use super::diagnostic::Diagnostic;
 use super::keys::FAULT;
 use super::reader::{Fields, unknown_word};
-use crate::fault::{FaultAction, FaultPlan};
-use crate::plan::{StopRule, SystemPlan, SystemSource};
+use crate::fault::{FaultAction, FaultPart, FaultPlan};
+use crate::plan::{ManagedServer, StopRule, SystemPlan, SystemSource};
+use crate::target::Endpoint;
 use crate::units::Nanos;
 use crate::words::suggestion;
 
-/// Reads all tables: the faults of each system, in their order. `stops` are the rules by which measuring ends.
-pub(super) fn read(top: &Fields<'_>, systems: &[SystemPlan], stops: &[StopRule]) -> Vec<FaultPlan> {
+/// What else the spec says that a fault depends on.
+pub(super) struct Setting<'a> {
+    /// The systems under test.
+    pub(super) systems: &'a [SystemPlan],
+    /// The rules by which measuring ends.
+    pub(super) stops: Vec<StopRule>,
+    /// Every client has a limit on how long it waits for an answer.
+    pub(super) has_timeout: bool,
+    /// Every server has a storage of its own.
+    pub(super) has_storage: bool,
+    /// Some clients take a unix socket.
+    pub(super) has_socket: bool,
+}
+
+/// Reads all tables: the faults of each system, in their order.
+pub(super) fn read(top: &Fields<'_>, setting: &Setting<'_>) -> Vec<FaultPlan> {
+    let systems = setting.systems;
     let mut faults: Vec<FaultPlan> = Vec::new();
     for (table, span) in top.tables("fault") {
         let fields = Fields::new(&FAULT, table, span, top.problems);
@@ -23,7 +39,10 @@ pub(super) fn read(top: &Fields<'_>, systems: &[SystemPlan], stops: &[StopRule])
                 break;
             }
             let known = faults.iter().filter(|fault| fault.system == system);
-            if refuse_state(&fields, &fault, known) || refuse_late(&fields, &fault, stops) {
+            if refuse_state(&fields, &fault, known)
+                || refuse_late(&fields, &fault, &setting.stops)
+                || refuse_setting(&fields, &fault, setting)
+            {
                 break;
             }
             faults.push(fault);
@@ -111,15 +130,23 @@ fn object(fields: &Fields<'_>, action: FaultAction, system: &SystemPlan) -> Opti
         let message = format!("the fault \"{action}\" takes no command: dyno does it itself");
         return refuse(message, "write `action = \"run\"` for a command of your own".to_owned());
     }
-    let server = match &system.source {
-        SystemSource::Managed(server) if server.kind.engine().is_server() => server,
+    let names = match &system.source {
+        SystemSource::Managed(server) if server.kind.engine().is_server() => nodes(server, action),
+        SystemSource::Existing(existing)
+            if action.part() == FaultPart::Way && matches!(existing.endpoint, Endpoint::Tcp { .. }) =>
+        {
+            vec![ALONE.to_owned()]
+        }
+        SystemSource::Existing(_) if action.part() == FaultPart::Way => {
+            let message = format!("dyno cannot {action} `{}`: its clients do not come over TCP", system.name);
+            return refuse(message, "give it a `url` with a host and a port".to_owned());
+        }
         _ => {
             let message = format!("dyno cannot {action} `{}`: it starts no server for it", system.name);
             let help = "write `action = \"run\"` with a command that does it";
             return refuse(message, help.to_owned());
         }
     };
-    let names = server.node_names();
     let name = match (fields.text("node"), &names[..]) {
         (Some(name), _) => name,
         (None, [only]) => only,
@@ -139,6 +166,18 @@ fn object(fields: &Fields<'_>, action: FaultAction, system: &SystemPlan) -> Opti
     Some((name.to_owned(), None))
 }
 
+/// What a system is called that is one server.
+const ALONE: &str = "server";
+
+/// The nodes of a server that this can be done to: clients have a way only to those that they talk to.
+fn nodes(server: &ManagedServer, action: FaultAction) -> Vec<String> {
+    let mut names = server.node_names();
+    if action.part() == FaultPart::Way {
+        names.truncate(server.nodes as usize);
+    }
+    names
+}
+
 /// A fault that would come before the one above it.
 fn refuse_order(fields: &Fields<'_>, before: &FaultPlan, fault: &FaultPlan) -> bool {
     let is_early = [0.0, 1.0].into_iter().any(|share| fault.moment(share) < before.moment(share));
@@ -156,23 +195,73 @@ fn refuse_state<'a>(
     fault: &FaultPlan,
     before: impl Iterator<Item = &'a FaultPlan>,
 ) -> bool {
-    use FaultAction::{Continue, Kill, Promote, Restart, Run, Start, Stop};
-    let last = before.filter(|other| other.node == fault.node && other.action != Run).last();
+    use FaultAction::{
+        Continue, Disconnect, FillDisk, FreeDisk, Kill, Promote, Reconnect, Restart, Run, Start, Stop,
+    };
+    let is_same = |other: &&FaultPlan| {
+        other.node == fault.node && other.action.part() == fault.action.part() && other.action != Run
+    };
+    let before: Vec<&FaultPlan> = before.collect();
+    let last = before.iter().copied().rfind(is_same);
+    // Without room for what it writes, a server may end by itself.
+    let was_filled = before.iter().any(|other| other.node == fault.node && other.action == FillDisk);
     let why = match (last.map(|last| last.action), fault.action) {
-        (_, Run) | (Some(Kill), Start) | (Some(Stop), Continue | Kill) => None,
+        (_, Run)
+        | (Some(Kill), Start)
+        | (Some(Stop), Continue | Kill)
+        | (Some(Disconnect), Reconnect)
+        | (Some(FillDisk), FreeDisk) => None,
+        (Some(Disconnect), Disconnect) => Some("the way to it was cut before"),
+        (_, Reconnect) => Some("no fault before cuts the way to it"),
+        (Some(FillDisk), FillDisk) => Some("its disk was filled before"),
+        (_, FreeDisk) => Some("no fault before fills its disk"),
         (Some(Kill), _) => Some("it was killed before"),
         (Some(Stop), _) => Some("it was stopped before"),
+        (_, Start) if was_filled => None,
         (_, Start) => Some("it runs, as long as no fault before kills it"),
         (_, Continue) => Some("it runs, as long as no fault before stops it"),
         (_, Promote) if !fault.node.starts_with("replica ") => Some("it is no replica"),
-        (_, Kill | Stop | Restart | Promote) => None,
+        (_, Kill | Stop | Restart | Promote | Disconnect | FillDisk) => None,
     };
     if let Some(why) = why {
         let message = format!("{} cannot be met by the fault \"{}\": {why}", fault.node, fault.action);
-        let help = "what was killed is started with \"start\"; what was stopped goes on with \"continue\"";
+        let help = "what was killed is started with \"start\"; what was stopped goes on with \"continue\"; a way that was cut is mended with \
+                    \"reconnect\"; a disk that was filled is emptied with \"free-disk\"";
         fields.problems.report(Diagnostic::new(fields.span, message).help(help));
     }
     why.is_some()
+}
+
+/// A fault for which the spec lacks something.
+fn refuse_setting(fields: &Fields<'_>, fault: &FaultPlan, setting: &Setting<'_>) -> bool {
+    let system = &setting.systems[fault.system];
+    let is_cluster = matches!(&system.source, SystemSource::Managed(server) if server.kind.is_cluster());
+    let name = &system.name;
+    let (why, help) = match fault.action {
+        FaultAction::Disconnect if !setting.has_timeout => (
+            "nobody would notice that the way is cut: clients wait for an answer as long as it takes"
+                .to_owned(),
+            "add `statement_timeout = \"2s\"` to [load]: after that a client tries another connection",
+        ),
+        FaultAction::Disconnect if setting.has_socket => (
+            format!("clients of `{name}` come over a unix socket, and there is no way to cut"),
+            "leave the endpoint with the socket out, or the fault",
+        ),
+        FaultAction::FillDisk if is_cluster => (
+            format!(
+                "dyno cannot fill a disk of `{name}`: the nodes of a cluster have no storage of their own"
+            ),
+            "choose another fault, or a server that stands alone",
+        ),
+        FaultAction::FillDisk if !setting.has_storage => (
+            format!("dyno fills no disk that others use, and `{name}` has no storage of its own"),
+            "add a [[storage]] that is a file system of its own, such as a tmpfs with a size that its command `before` mounts, and name it in \
+             `factors.storage`",
+        ),
+        _ => return false,
+    };
+    fields.problems.report(Diagnostic::new(fields.span, why).help(help));
+    true
 }
 
 /// A fault that comes when measuring may be over.

@@ -8,7 +8,7 @@ use super::tree::{Node, STOP_RULES, Table, Value};
 use super::{limit, stages};
 use crate::catalog::OptionValue;
 use crate::limit::LimitMeasure;
-use crate::plan::{LoadBy, LoadPlan, Spacing, Stages, StopRule, WorkloadPlan};
+use crate::plan::{LoadBy, LoadPlan, Spacing, Stages, StopRule, SystemPlan, WorkloadPlan};
 use crate::search::Search;
 use crate::units::Nanos;
 
@@ -115,11 +115,25 @@ pub(super) fn rules(fields: &Fields<'_>, place: Place<'_>, clients: &[u32]) -> O
         spacing: spacing.unwrap_or_default(),
         stages,
         think,
+        statement_timeout: fields.duration("statement_timeout"),
         is_overload,
         find,
         milestones,
         ..LoadPlan::new(stop)
     })
+}
+
+/// An engine inside the process is asked and answers at once: nobody waits who could stop waiting.
+pub(super) fn check_timeout(top: &Fields<'_>, systems: &[SystemPlan]) {
+    let node = top.node("load").and_then(|_| top.table("load")?.0.get("statement_timeout"));
+    if let Some(node) = node
+        && let Some(system) = systems.iter().find(|system| system.engine().is_embedded())
+    {
+        let message =
+            format!("`load.statement_timeout` has no meaning for `{}`, which is part of dyno", system.name);
+        let help = "leave it out: only a server can keep a client waiting";
+        top.problems.report(Diagnostic::new(node.span, message).help(help));
+    }
 }
 
 /// What is searched for.

@@ -45,10 +45,11 @@ pub use names::{NamesOf, WorkloadNames};
 pub use order::in_blocks;
 pub use scripts::{DeclaredOptions, ReadScript};
 
-use crate::catalog::WorkloadDescription;
+use crate::catalog::{HTTP, WorkloadDescription};
 use crate::limit::Limit;
 use crate::plan::{
-    Compare, FORMAT, FreshData, LoadPlan, Plan, SystemPlan, SystemSource, Treatment, Variation, WorkloadPlan,
+    Compare, EndpointPlan, FORMAT, FreshData, LoadPlan, Plan, SystemPlan, SystemSource, Treatment, Variation,
+    Via, WorkloadPlan,
 };
 use crate::target::QueryMode;
 use crate::units::Nanos;
@@ -225,7 +226,8 @@ fn read(
     storage::check(&factors, &storages, &systems, problems);
     let goes = combinations.iter().map(|it| (it.endpoint.as_deref(), it.workload.kind.as_str()));
     let endpoints = endpoint::used(&factors, &endpoint::read(&top), &systems, goes, problems);
-    let faults = fault::read(&top, &systems, &combinations.iter().map(|it| it.load.stop).collect::<Vec<_>>());
+    load::check_timeout(&top, &systems);
+    let faults = fault::read(&top, &fault_setting(&systems, &combinations, &endpoints));
     if let Some(node) = top.node("fault").filter(|_| combinations.iter().any(|it| it.load.find.is_some())) {
         let message = "a trial with faults cannot search for the highest load";
         let help = "remove the faults, or `load.find`; what a fault costs is measured at one `load.rate`";
@@ -272,6 +274,23 @@ fn read(
         storages,
         endpoints,
     })
+}
+
+/// What faults depend on.
+fn fault_setting<'a>(
+    systems: &'a [SystemPlan],
+    combinations: &[Combination],
+    endpoints: &[EndpointPlan],
+) -> fault::Setting<'a> {
+    // A request over HTTP has a limit of its own.
+    let is_limited = |it: &Combination| it.load.statement_timeout.is_some() || it.workload.kind == HTTP;
+    fault::Setting {
+        systems,
+        stops: combinations.iter().map(|it| it.load.stop).collect(),
+        has_timeout: combinations.iter().all(is_limited),
+        has_storage: combinations.iter().all(|it| it.storage.is_some()),
+        has_socket: endpoints.iter().any(|endpoint| endpoint.via == Via::Socket),
+    }
 }
 
 /// The numbers of clients, and what is measured with each of them: the combinations of the factors' levels.

@@ -1,5 +1,6 @@
 //! Treatment by treatment, folded: statements, distribution, course, trials.
 
+use super::errors::ErrorPanel;
 use super::heat;
 use super::page::{Figure, Page};
 use super::percentiles;
@@ -114,6 +115,8 @@ fn drawn<'a>(
     let title = page.fill(&page::CHART_TITLE_TIMELINE, &[("treatment", &name)]);
     let id = format!("t{treatment}{suffix}");
     let panels = panels(&timelines);
+    let row = page.model.faults.iter().find(|row| row.treatment == treatment);
+    let errors = row.and_then(|_| ErrorPanel::of(&timelines));
     let chart = TimelineChart {
         id: format!("{id}-"),
         title,
@@ -124,19 +127,23 @@ fn drawn<'a>(
         latency_title: page.text(&page::CHART_TIME).to_owned(),
         median_label: page.text(&page::CHART_MEDIAN).to_owned(),
         p99_label: page.text(&page::CHART_P99).to_owned(),
-        tracks: panels.iter().map(|panel| panel.track(page)).collect(),
+        tracks: (errors.iter().map(|errors| errors.track(page)))
+            .chain(panels.iter().map(|panel| panel.track(page)))
+            .collect(),
         repeats: timelines
             .iter()
             .map(|timeline| Course {
-                tracks: panels.iter().map(|panel| panel.course(timeline, step)).collect(),
+                tracks: (errors.iter().map(|errors| errors.course(timeline, step)))
+                    .chain(panels.iter().map(|panel| panel.course(timeline, step)))
+                    .collect(),
                 ..course(page, timeline, step)
             })
             .collect(),
     };
-    let row = page.model.faults.iter().find(|row| row.treatment == treatment);
     let faults =
         row.map(|row| page.fill(&page::CHART_CAPTION_FAULTS, &[("faults", &names::faults(row, page.lang))]));
     let captions = panels.iter().map(|panel| page.text(panel.caption()).to_owned());
+    let captions = errors.iter().map(|_| page.text(&page::CHART_CAPTION_ERRORS).to_owned()).chain(captions);
     let staged = page.model.stages.iter().find(|row| row.treatment == treatment);
     let stages = staged.map(|_| page.text(&page::CHART_CAPTION_STAGES).to_owned());
     let offered = staged.filter(|row| row.by == LoadBy::Rate);

@@ -12,6 +12,7 @@
 mod charts;
 mod curve_figures;
 mod details;
+mod errors;
 mod facets;
 mod forests;
 mod growth;

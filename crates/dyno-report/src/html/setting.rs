@@ -156,6 +156,10 @@ fn load_table(page: &Page<'_>, load: &LoadPlan) -> Markup {
             (&page::PAGE_STOP, stop),
             (&page::PAGE_RATE, rate),
             (&page::PAGE_THINK, load.think.map_or_else(String::new, |mean| mean.to_string())),
+            (
+                &page::PAGE_STATEMENT_TIMEOUT,
+                load.statement_timeout.map_or_else(String::new, |limit| limit.to_string()),
+            ),
             (&page::PAGE_WARMUP, load.warmup.to_string()),
             (&page::PAGE_GRACE, load.grace.to_string()),
             (&page::PAGE_TIME_LIMIT, load.time_limit.to_string()),

@@ -195,13 +195,18 @@ pub(super) fn comparisons(page: &Page<'_>) -> Markup {
 
 /// What faults did.
 pub(super) fn faults(page: &Page<'_>) -> Markup {
-    let table = tables::faults(page.model, page.lang);
+    let (table, errors) = (tables::faults(page.model, page.lang), tables::fault_errors(page.model));
     html! {
         @if !table.is_empty() {
             section #faults {
                 h2 { (page.text(&headings::FAULTS)) }
                 (page.table(table))
                 p.note { (page.text(&notes::NOTE_FAULTS)) }
+                @if !errors.is_empty() {
+                    h3 #fault-errors { (page.text(&headings::FAULT_ERRORS)) }
+                    (page.table(errors))
+                    p.note { (page.text(&notes::NOTE_FAULT_ERRORS)) }
+                }
             }
         }
     }

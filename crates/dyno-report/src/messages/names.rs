@@ -91,6 +91,10 @@ pub(crate) fn fault(action: FaultAction, node: &str, lang: Lang) -> String {
         FaultAction::Start => FAULT_START,
         FaultAction::Restart => FAULT_RESTART,
         FaultAction::Promote => FAULT_PROMOTE,
+        FaultAction::Disconnect => FAULT_DISCONNECT,
+        FaultAction::Reconnect => FAULT_RECONNECT,
+        FaultAction::FillDisk => FAULT_FILL_DISK,
+        FaultAction::FreeDisk => FAULT_FREE_DISK,
         FaultAction::Run => FAULT_RUN,
     };
     message.fill(lang, &[("node", node)])

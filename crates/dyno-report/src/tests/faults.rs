@@ -3,10 +3,12 @@
 use super::*;
 use crate::messages::LANGUAGES;
 use dyno_model::audit::LedgerEntry;
+use dyno_model::failure::FailureKind;
 use dyno_model::fault::{FaultAction, FaultRecord};
 use dyno_model::record::CommitGap;
 use dyno_model::units::Nanos;
 use dyno_store::fixture::each_record;
+use dyno_store::{ErrorLine, TrialOutcome};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -36,6 +38,15 @@ fn harmed() -> ReportModel {
                 .collect(),
         });
     });
+    for (id, files) in &mut data.trials {
+        let Some(TrialOutcome::Finished(record)) = data.run.outcomes.get(id) else { continue };
+        let opens = files.timeline.iter().find(|line| !line.is_warmup).map_or(0.0, |line| line.start_s);
+        let fault = (opens + record.measured.as_secs_f64() / 2.0).floor();
+        let line =
+            |start_s: f64, kind, errors| ErrorLine { start_s, length_s: 1.0, is_warmup: false, kind, errors };
+        files.errors =
+            vec![line(fault, FailureKind::Timeout, 8), line(fault + 1.0, FailureKind::ConnectRefused, 21)];
+    }
     analyse(&data)
 }
 
@@ -68,7 +79,19 @@ fn a_report_says_how_long_nothing_was_committed_and_what_is_gone() {
     let outages = sheet.lines().filter(|line| line.contains(",outage,seconds,1.5,"));
     assert_eq!(outages.count(), model.treatments.len(), "{sheet}");
 
+    let blocks = u64::from(model.provenance.blocks);
+    for (what, count) in
+        [("errors:timeout", 8 * blocks), ("errors:connect-refused", 21 * blocks), ("errors-most:timeout", 8)]
+    {
+        let found = sheet.lines().filter(|line| line.contains(&format!(",{what},count,{count},")));
+        assert_eq!(found.count(), model.treatments.len(), "{what}: {sheet}");
+    }
+    let at = |kind: &str| text.find(kind).unwrap_or_else(|| panic!("{kind}: {text}"));
+    assert!(at("Errors after the fault") < at("timeout") && at("timeout") < at("connect-refused"));
+    assert!(model.timelines.iter().all(|timeline| timeline.errors.len() == 2));
+
     let page = render(&model, Format::Html, EN);
+    assert!(page.contains("errors/s") && page.contains("id=\"fault-errors\""));
     let lines = page.matches("class=\"fault\"").count();
     // In the part on faults, and in each treatment's own.
     assert_eq!(lines, 2 * model.timelines.len(), "a dashed line for each trial");
@@ -86,9 +109,14 @@ fn every_language_and_form_has_the_part_on_faults() {
     for lang in LANGUAGES {
         let heading = crate::messages::headings::FAULTS.text(lang);
         let ledger = crate::messages::headings::LEDGER.text(lang);
+        let errors = crate::messages::headings::FAULT_ERRORS.text(lang);
         for format in [Format::Text, Format::Markdown, Format::Html] {
             let report = render(&model, format, lang);
-            assert!(report.contains(heading) && report.contains(ledger), "{}: {report}", lang.code);
+            assert!(
+                report.contains(heading) && report.contains(ledger) && report.contains(errors),
+                "{}: {report}",
+                lang.code
+            );
         }
     }
     let none = render(tiny_model(), Format::Html, EN);

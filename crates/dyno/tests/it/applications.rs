@@ -13,6 +13,7 @@ use dyno_model::target::{Endpoint, Engine, Target};
 use dyno_testkit::{folder_holds, processes_with, require_application, require_server, wait_until};
 use std::net::TcpListener;
 use std::path::Path;
+use std::process::Command;
 use std::sync::atomic::AtomicUsize;
 
 fn spec(war: &Path, stop: &str, factors: &str) -> String {
@@ -134,6 +135,19 @@ fn an_application_that_dies_marks_its_trial() {
     assert_eq!(application_processes(&bench), Vec::<u32>::new());
 }
 
+/// Makes `c.war`, whose page `/ready` fails whenever it is asked for: what is to answer is not there.
+fn unready(bench: &Bench) {
+    let folder = bench.path().join("WEB-INF");
+    std::fs::create_dir(&folder).expect("it is new");
+    let text = "<web-app version=\"6.0\" xmlns=\"https://jakarta.ee/xml/ns/jakartaee\">\
+                <servlet><servlet-name>r</servlet-name><servlet-class>nowhere.Ready</servlet-class></servlet>\
+                <servlet-mapping><servlet-name>r</servlet-name><url-pattern>/ready</url-pattern></servlet-mapping></web-app>";
+    std::fs::write(folder.join("web.xml"), text).expect("the bench can be written to");
+    let made = Command::new("jar").args(["-c", "-f", "c.war", "WEB-INF"]).current_dir(bench.path()).status();
+    assert!(made.expect("jar comes with Java").success());
+    std::fs::remove_dir_all(folder).expect("it is ours");
+}
+
 #[test]
 fn an_application_that_is_missing_or_does_not_work_is_told_and_leaves_nothing() {
     if require_application().is_none() || require_server(ServerKind::Mariadb).is_none() {
@@ -148,9 +162,15 @@ fn an_application_that_is_missing_or_does_not_work_is_told_and_leaves_nothing() 
 
     // No archive; and one with nothing in it, by the end that is all it has.
     let empty = [&b"PK\x05\x06"[..], &[0; 18]].concat();
+    unready(&bench);
     let broken = [
         ("a.war", b"this is no archive".to_vec(), "before it was ready"),
         ("b.war", empty, "answers /ready with status 404"),
+        (
+            "c.war",
+            std::fs::read(bench.path().join("c.war")).expect("it was made"),
+            "answers /ready with status 500",
+        ),
     ];
     for (name, bytes, words) in broken {
         std::fs::write(bench.path().join(name), bytes).expect("the bench can be written to");
@@ -162,5 +182,5 @@ fn an_application_that_is_missing_or_does_not_work_is_told_and_leaves_nothing() 
         assert!(name != "a.war" || told.contains("ZipException"), "{ended}");
         assert_eq!(application_processes(&bench), Vec::<u32>::new());
     }
-    assert_eq!(bench.names(), ["a", "a.war", "b", "b.war", "web.toml"]);
+    assert_eq!(bench.names(), ["a", "a.war", "b", "b.war", "c", "c.war", "web.toml"]);
 }

@@ -175,3 +175,28 @@ fn what_a_cluster_needs_and_has_not_is_told_before_anything_runs() {
     assert!(ended.stderr.contains("/nowhere.so") && ended.stderr.contains("galera-4"), "{ended}");
     assert_eq!(bench.names(), ["cluster.toml"]);
 }
+
+#[test]
+fn a_cluster_that_runs_out_of_memory_for_data_ends_its_trial_with_its_own_words() {
+    if require_server(ServerKind::Ndb).is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    bench.file(
+        "full.toml",
+        "title = \"Full\"\n[[system]]\nname = \"N\"\nserver = { kind = \"ndb\", nodes = 1, settings = { DataMemory = \"10M\" } }\n\
+         [workload]\nkind = \"mass-insert\"\nrows_per_insert = 200\n[load]\nclients = 4\nduration = \"5m\"\nwarmup = \"0s\"\n\
+         [design]\nblocks = 1\n",
+    );
+    let ended = bench.dyno(&["run", "full.toml", "--out", "r"]);
+    assert_eq!(ended.code, 6, "{ended}");
+    let [record] = &records(&bench.path().join("r"))[..] else { panic!("one trial: {ended}") };
+    let stopped = record.facts.as_ref().and_then(|facts| facts.stopped.clone()).unwrap_or_default();
+    assert!(stopped.contains("out-of-resources (error 1114") && stopped.contains("is full"), "{stopped}");
+    assert!(record.ledger.committed > 0 && record.is_cut_short(), "{:?}", record.ledger);
+    // All that it acknowledged is there.
+    assert_eq!(record.audit.verdict(), AuditVerdict::Intact, "{:?}", record.audit);
+    let told = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("is full"), "{ended}");
+    assert_eq!(processes_with(bench.path().to_str().expect("a path of text")), Vec::<u32>::new());
+}

@@ -4,12 +4,15 @@
 use crate::program::{Bench, Ended, events, records};
 use dyno_model::audit::{AuditCheck, AuditVerdict};
 use dyno_model::event::Event;
+use dyno_model::failure::FailureKind;
 use dyno_model::fault::FaultAction;
 use dyno_model::finding::Finding;
 use dyno_model::plan::ServerKind;
 use dyno_model::record::TrialRecord;
 use dyno_testkit::{processes_with, require_server};
 use serde_json::Value;
+use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
 
 /// A spec of one system under eight clients that write.
 fn spec(server: &str, load: &str, faults: &str) -> String {
@@ -233,4 +236,115 @@ fn clients_of_a_node_that_dies_go_to_another() {
     assert_eq!(record.ledger.reconnects, 3, "{:?}", record.ledger);
     let plan = bench.dyno(&["plan", "harm.toml"]);
     assert!(plan.stdout.contains("  fault     S: kill node 1 after 1 s\n"), "{plan}");
+}
+
+/// The way is cut after a second and mended two seconds later.
+fn cut(node: &str) -> String {
+    format!(
+        "[[fault]]\nat = \"1s\"\naction = \"disconnect\"\n{node}[[fault]]\nafter = \"2s\"\naction = \"reconnect\"\n{node}"
+    )
+}
+
+/// Answers that clients did not wait for.
+fn timeouts(record: &TrialRecord) -> u64 {
+    let ledger = &record.ledger;
+    let of = |counts: &BTreeMap<FailureKind, u64>| counts.get(&FailureKind::Timeout).copied().unwrap_or(0);
+    of(&ledger.retries_by_kind) + of(&ledger.failed_by_kind)
+}
+
+#[test]
+fn a_server_whose_way_is_cut_without_a_word_is_given_up_in_time_and_found_again() {
+    for (kind, name) in
+        [(ServerKind::Mariadb, "mariadb"), (ServerKind::Mysql, "mysql"), (ServerKind::Postgres, "postgres")]
+    {
+        if require_server(kind).is_none() {
+            continue;
+        }
+        let bench = Bench::new();
+        let load = "duration = \"8s\"\nstatement_timeout = \"500ms\"\nattempts_max = 1000";
+        let (ended, record) = run(&bench, &spec(&format!("kind = \"{name}\""), load, &cut("")));
+        assert!(ended.is_done(), "{ended}");
+        let (acknowledged, lost, _) = ledger(&record);
+        assert!(acknowledged > 0 && lost == 0, "{name}: {lost} of {acknowledged}");
+        assert!(record.audit.verdict() <= AuditVerdict::Undecided, "{name}: {:?}", record.audit);
+        let facts = record.facts.as_ref().expect("facts");
+        assert!(facts.faults.iter().all(|fault| fault.failed.is_none()), "{:?}", facts.faults);
+        // Each client noticed that nobody answers, and came back when somebody did.
+        assert!(timeouts(&record) >= 8 && record.ledger.reconnects >= 8, "{name}: {:?}", record.ledger);
+        let longest = record.longest_gap.expect("a gap");
+        assert!(longest.length.0 >= 1_900_000_000, "{name}: {longest:?}");
+        assert!(longest.at.0 + longest.length.0 < record.measured.0, "{name}: {longest:?}");
+        assert_eq!(record.audit.unsettled, 0, "{name}: the server has heard of the connections' end");
+        assert!(!record.is_cut_short(), "{name}: {:?}", record.findings);
+    }
+}
+
+#[test]
+fn clients_of_a_node_that_they_do_not_reach_go_to_another() {
+    if require_server(ServerKind::Galera).is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    let load = "duration = \"8s\"\nstatement_timeout = \"500ms\"\nattempts_max = 1000";
+    let faults = cut("node = \"node 1\"\n");
+    let (ended, record) = run(&bench, &spec("kind = \"galera\", nodes = 3", load, &faults));
+    assert!(ended.is_done(), "{ended}");
+    let (acknowledged, lost, _) = ledger(&record);
+    assert!(acknowledged > 0 && lost == 0, "{lost} of {acknowledged}");
+    // Three of eight clients were on it; others waited for what these had locked.
+    assert!(timeouts(&record) >= 3 && record.ledger.reconnects >= 3, "{:?}", record.ledger);
+    assert!(!record.is_cut_short(), "{:?}", record.findings);
+}
+
+#[test]
+fn a_disk_that_others_use_is_not_filled() {
+    if require_server(ServerKind::Mariadb).is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    std::fs::set_permissions(bench.path(), std::fs::Permissions::from_mode(0o755)).expect("it is ours");
+    std::fs::create_dir(bench.path().join("shared")).expect("it is new");
+    let storage = "[factors]\nstorage = [\"shared\"]\n[[storage]]\nname = \"shared\"\ndata = \"shared\"\n";
+    let fill = "[[fault]]\nat = \"1s\"\naction = \"fill-disk\"\n";
+    bench.file("harm.toml", spec("kind = \"mariadb\"", "duration = \"5s\"", &format!("{fill}{storage}")));
+    let ended = bench.dyno(&["run", "harm.toml", "--out", "r"]);
+    assert_eq!(ended.code, 6, "{ended}");
+    let told = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        told.contains("dyno does not fill the disk of") && told.contains("is on the same file system"),
+        "{ended}"
+    );
+    assert_eq!(records(&bench.path().join("r")).len(), 0, "nothing was measured");
+    assert_eq!(processes_with(bench.path().to_str().expect("a path of text")), Vec::<u32>::new());
+}
+
+#[test]
+fn a_fault_on_a_server_that_is_dead_already_is_told_and_its_death_is_no_effect_of_it() {
+    if require_server(ServerKind::Mariadb).is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    // It dies by a hand that dyno knows nothing of; the command does not find itself.
+    let command = format!(
+        "for it in /proc/[0-9]*; do if tr '\\0' ' ' < $it/cmdline | grep -q '^[^ ]*[m]ariadbd .*{}'; then kill -9 ${{it#/proc/}}; fi; done; true",
+        bench.path().display()
+    );
+    let faults = format!(
+        "[[fault]]\nat = \"500ms\"\naction = \"run\"\ncommand = '''{command}'''\n\
+         [[fault]]\nafter = \"0s\"\naction = \"kill\"\n[[fault]]\nafter = \"3s\"\naction = \"start\"\n"
+    );
+    let (ended, record) = run(&bench, &spec("kind = \"mariadb\"", "duration = \"20s\"", &faults));
+    assert_ne!(ended.code, 0, "{ended}");
+    let died = record
+        .findings
+        .iter()
+        .any(|finding| matches!(finding, Finding::SystemFailed { reason } if reason.contains("signal 9")));
+    assert!(died && record.is_cut_short(), "{:?}", record.findings);
+    let facts = record.facts.as_ref().expect("facts");
+    let failed: Vec<_> = facts.faults.iter().map(|fault| fault.failed.as_deref()).collect();
+    let [None, Some(kill), Some(start)] = failed[..] else { panic!("{failed:?}") };
+    // Whoever looks first: the fault, or those who watch the server.
+    for why in [kill, start] {
+        assert!(why.starts_with("server does not run: it ") || why == "measuring had ended before", "{why}");
+    }
 }

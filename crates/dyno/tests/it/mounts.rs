@@ -2,6 +2,7 @@
 //! told.
 
 use crate::program::{Bench, events};
+use dyno_model::audit::AuditVerdict;
 use dyno_model::event::Event;
 use dyno_model::plan::ServerKind;
 use dyno_testkit::{require_server, wait_until};
@@ -188,4 +189,59 @@ fn on_a_full_disk_a_report_is_the_new_one_or_the_old_one_and_the_error_names_it(
     assert!(ended.stderr.contains("cannot write small/r/report.html"), "{ended}");
     assert_eq!(std::fs::read_to_string(&report).expect("it is there"), "the old report");
     assert!(!small.join("r/report.html.new").exists(), "it would only take room");
+}
+
+#[test]
+fn a_disk_that_is_filled_on_purpose_stops_the_work_until_it_has_room_again() {
+    let Some(mounts) = Mounts::new() else {
+        eprintln!("SKIPPED: only root may mount file systems, and MariaDB is needed");
+        return;
+    };
+    // PostgreSQL ends itself for want of room, MariaDB refuses; both write new files all the time.
+    let rows = [
+        (ServerKind::Mariadb, "kind = \"mariadb\", settings = { innodb_log_file_size = \"8M\" }"),
+        (ServerKind::Postgres, "kind = \"postgres\", settings = { max_wal_size = \"64MB\" }"),
+    ];
+    for (kind, server) in rows {
+        if require_server(kind).is_none() {
+            continue;
+        }
+        let bench = &mounts.0;
+        let results = format!("r-{kind}");
+        let spec = format!(
+            "title = \"Full\"\nsystem = [{{ name = \"S\", server = {{ {server} }} }}]\n\
+             workload = {{ kind = \"mass-insert\", rows_per_insert = 100 }}\n\
+             load = {{ clients = 4, duration = \"12s\", warmup = \"0s\", attempts_max = 1000 }}\n\
+             factors = {{ storage = [\"own\"] }}\ndesign = {{ blocks = 1 }}\n{}\n\
+             [[fault]]\nat = \"1s\"\naction = \"fill-disk\"\n[[fault]]\nafter = \"5s\"\naction = \"free-disk\"\n",
+            storage("own", 512)
+        );
+        bench.file("full.toml", spec);
+        let ended = bench.dyno(&["run", "full.toml", "--out", &results]);
+        let record = events(&bench.path().join(&results)).into_iter().find_map(|event| match event {
+            Event::TrialFinished(record) => Some(record),
+            _ => None,
+        });
+        let record = record.unwrap_or_else(|| panic!("{kind}: {ended}"));
+        let facts = record.facts.as_ref().expect("facts");
+        assert!(facts.faults.iter().all(|fault| fault.failed.is_none()), "{kind}: {:?}", facts.faults);
+        let errors = std::fs::read_to_string(bench.path().join(&results).join("trials/b01-001/errors.csv"));
+        let errors = errors.expect("clients met errors");
+        assert!(
+            errors.contains(",out-of-resources,") || errors.contains(",connection-lost,"),
+            "{kind}: {errors}"
+        );
+        let longest = record.longest_gap.expect("a gap");
+        assert!(longest.length.0 >= 1_000_000_000, "{kind}: {longest:?}");
+        assert!(
+            longest.at.0 + longest.length.0 < record.measured.0,
+            "{kind}: there was room again: {longest:?}"
+        );
+        assert_eq!(record.audit.verdict(), AuditVerdict::Intact, "{kind}: {:?}", record.audit);
+        assert!(!record.is_cut_short(), "{kind}: {:?}", record.findings);
+        std::fs::remove_file(bench.path().join("full.toml")).expect("it is there");
+        std::fs::remove_dir_all(bench.path().join(&results)).expect("it is there");
+        assert_eq!(bench.names(), Vec::<String>::new());
+        mounts.no_process_and_no_mount_is_left();
+    }
 }

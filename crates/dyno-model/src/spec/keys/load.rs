@@ -72,6 +72,13 @@ pub static LOAD: Section = Section {
             "closed loop: how long each client waits on average before each transaction, as a user does who reads an answer; drawn anew each time, exponential",
         ),
         ranged(
+            "statement_timeout",
+            Takes::Duration { is_positive: true },
+            "none: as long as it takes",
+            "how long a client waits for the answer to a statement or a request; then it fails with `timeout`, and the client closes the connection and \
+             opens another, in a cluster to the next node",
+        ),
+        ranged(
             "rate",
             Takes::Rate,
             "none: a closed loop",

@@ -79,10 +79,12 @@ pub static FAULT: Section = Section {
         ),
         key(
             "action",
-            "`kill`, `stop`, `continue`, `start`, `restart`, `promote` or `run`",
+            "`kill`, `stop`, `continue`, `start`, `restart`, `promote`, `disconnect`, `reconnect`, `fill-disk`, `free-disk` or `run`",
             "required",
             "kill: SIGKILL; stop and continue: SIGSTOP and SIGCONT, the node hangs; start: one that was killed is started on what it left; \
-             restart: it is shut down in order and started; promote: a replica becomes a primary; run: a command of yours",
+             restart: it is shut down in order and started; promote: a replica becomes a primary; \
+             disconnect and reconnect: the way between clients and the node is cut without a word, and mended, which needs `load.statement_timeout`; \
+             fill-disk and free-disk: a storage that is a file system of its own runs full, and has room again; run: a command of yours",
         ),
         key(
             "node",

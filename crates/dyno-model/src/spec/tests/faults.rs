@@ -1,16 +1,22 @@
 //! `[[fault]]`: what is to be done, when and to whom; and what cannot be done, told before anything runs.
 
 use super::{catalog, input};
-use crate::fault::FaultAction::{Continue, Kill, Run, Start, Stop};
+use crate::fault::FaultAction::{
+    Continue, Disconnect, FillDisk, FreeDisk, Kill, Reconnect, Run, Start, Stop,
+};
 use crate::plan::Plan;
 use crate::spec::parse;
 use crate::units::Nanos;
 
 fn read(systems: &[(&str, &str)], faults: &str) -> Result<Plan, String> {
+    read_with(systems, "", faults)
+}
+
+fn read_with(systems: &[(&str, &str)], load: &str, faults: &str) -> Result<Plan, String> {
     let system = |(name, source): &(&str, &str)| format!("[[system]]\nname = \"{name}\"\n{source}\n");
     let systems: String = systems.iter().map(system).collect();
     let text = format!(
-        "title = \"x\"\n{systems}[workload]\nkind = \"rush\"\n[load]\nclients = 1\nduration = \"20s\"\n{faults}"
+        "title = \"x\"\n{systems}[workload]\nkind = \"rush\"\n[load]\nclients = 1\nduration = \"20s\"\n{load}\n{faults}"
     );
     parse(input(&text), &catalog()).map(|(_, plan)| plan).map_err(|errors| errors.to_string())
 }
@@ -97,6 +103,16 @@ fn what_cannot_be_done_is_told_with_its_place_and_a_remedy() {
         let error = read(systems, &format!("[[fault]]\n{fault}\n")).unwrap_err();
         assert!(error.contains(why), "{fault}: {error}");
     }
+    for (load, fault, why) in [
+        ("", "disconnect", "nobody would notice that the way is cut"),
+        ("statement_timeout = \"1s\"", "reconnect", "no fault before cuts the way to it"),
+        ("", "free-disk", "no fault before fills its disk"),
+        ("", "fill-disk", "dyno fills no disk that others use, and `One` has no storage of its own"),
+    ] {
+        let error = read_with(&[ONE], load, &format!("[[fault]]\nat = \"4s\"\naction = \"{fault}\"\n"));
+        let error = error.unwrap_err();
+        assert!(error.contains(why), "{fault}: {error}");
+    }
     for (second, why) in [
         ("kill", "it was killed before"),
         ("stop", "it was killed before"),
@@ -122,4 +138,43 @@ fn what_cannot_be_done_is_told_with_its_place_and_a_remedy() {
                     [load]\nclients = 1\ntransactions = 100\n[[fault]]\nat = \"1s\"\naction = \"kill\"\n";
     let error = parse(input(by_count), &catalog()).unwrap_err().to_string();
     assert!(error.contains("measuring may be over when this fault comes"), "{error}");
+}
+
+#[test]
+fn the_way_to_a_node_is_cut_whatever_becomes_of_its_process() {
+    let faults = "[[fault]]\nat = \"4s\"\naction = \"disconnect\"\n[[fault]]\nafter = \"1s\"\naction = \"kill\"\n\
+                  [[fault]]\nafter = \"1s\"\naction = \"reconnect\"\n[[fault]]\nafter = \"1s\"\naction = \"start\"\n";
+    let limit = "statement_timeout = \"1s\"";
+    let actions = |plan: Plan| plan.faults.iter().map(|fault| fault.action).collect::<Vec<_>>();
+    let plan = read_with(&[ONE], limit, faults).unwrap();
+    assert_eq!(plan.treatments[0].load.statement_timeout, Some(Nanos(SECOND)));
+    assert_eq!(actions(plan), [Disconnect, Kill, Reconnect, Start]);
+    // Clients have a way to any server over TCP, and to the nodes that they talk to.
+    let cut = "[[fault]]\nat = \"4s\"\naction = \"disconnect\"\n";
+    let far = ("F", "url = \"mysql://u@127.0.0.1/x\"");
+    assert_eq!(actions(read_with(&[far], limit, cut).unwrap()), [Disconnect]);
+    let by_socket = ("F", "url = \"mysql://u@/x?socket=/run/s\"");
+    let error = read_with(&[by_socket], limit, cut).unwrap_err();
+    assert!(error.contains("its clients do not come over TCP"), "{error}");
+    let inner = format!("{cut}node = \"data node 1\"\n");
+    let error = read_with(&[NDB], limit, &inner).unwrap_err();
+    assert!(error.contains("`N` has no node called `data node 1`"), "{error}");
+    let embedded = ("E", "server = { kind = \"sqlite\" }");
+    let error = read_with(&[embedded], limit, "").unwrap_err();
+    assert!(error.contains("`load.statement_timeout` has no meaning for `E`"), "{error}");
+}
+
+#[test]
+fn a_disk_is_filled_where_the_server_has_one_of_its_own() {
+    let storage = "[factors]\nstorage = [\"small\"]\n[[storage]]\nname = \"small\"\ndata = \"small\"\n";
+    let fill = "[[fault]]\nat = \"4s\"\naction = \"fill-disk\"\n";
+    let after = |action: &str| format!("[[fault]]\nafter = \"1s\"\naction = \"{action}\"\n");
+    // A server may end for want of room, and be started when there is some.
+    let faults = format!("{fill}{}{}{storage}", after("free-disk"), after("start"));
+    let plan = read(&[ONE], &faults).unwrap();
+    assert_eq!(plan.faults.iter().map(|it| it.action).collect::<Vec<_>>(), [FillDisk, FreeDisk, Start]);
+    let error = read(&[ONE], &format!("{fill}{}{storage}", after("fill-disk"))).unwrap_err();
+    assert!(error.contains("its disk was filled before"), "{error}");
+    let error = read(&[GALERA], &format!("{fill}node = \"node 1\"\n")).unwrap_err();
+    assert!(error.contains("the nodes of a cluster have no storage of their own"), "{error}");
 }

@@ -2,6 +2,7 @@
 
 use super::service::{Reply, Service, answer};
 use crate::program::{Bench, Ended, records};
+use dyno_model::failure::FailureKind;
 
 const SECRET: &str = "certainly-secret-5931";
 
@@ -142,4 +143,33 @@ fn mistakes_in_requests_are_named_with_their_places_and_no_secret_is_shown() {
         assert!(!refused.stderr.contains(SECRET), "{refused}");
     }
     assert!(service.heard().is_empty());
+}
+
+#[test]
+fn a_service_whose_way_is_cut_is_waited_for_no_longer_than_its_clients_want_and_found_again() {
+    let service = Service::new(|_| Reply::Say(answer("200 OK", "hello")));
+    let bench = Bench::new();
+    let spec = spec(&service, "[[workload.request]]\nname = \"read\"\npath = \"/\"\n")
+        .replace(
+            "clients = [1, 4]\ntransactions = 40",
+            "clients = 4\nduration = \"5s\"\nwarmup = \"0s\"\nstatement_timeout = \"300ms\"",
+        )
+        .replace("blocks = 2", "blocks = 1");
+    let faults = "[[fault]]\nat = \"1s\"\naction = \"disconnect\"\n[[fault]]\nafter = \"1s\"\naction = \"reconnect\"\n";
+    bench.file("service.toml", format!("{spec}{faults}"));
+    let ended = run(&bench, &["run", "service.toml", "--out", "r"]);
+    assert!(ended.is_done(), "{ended}");
+    let [record] = &records(&bench.path().join("r"))[..] else { panic!("one trial: {ended}") };
+    let facts = record.facts.as_ref().expect("facts");
+    assert!(facts.faults.iter().all(|fault| fault.failed.is_none()), "{:?}", facts.faults);
+    // Whether a request was carried out that nobody answered is not known, so it is not sent again.
+    assert_eq!(record.ledger.failed_by_kind.keys().collect::<Vec<_>>(), [&FailureKind::Timeout]);
+    assert!(
+        record.ledger.failed >= 4 && record.ledger.reconnects == record.ledger.failed,
+        "{:?}",
+        record.ledger
+    );
+    let longest = record.longest_gap.expect("a gap");
+    assert!(longest.length.0 >= 1_000_000_000, "{longest:?}");
+    assert!(longest.at.0 + longest.length.0 < record.measured.0, "it was reached again: {longest:?}");
 }

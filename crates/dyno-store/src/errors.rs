@@ -1,0 +1,73 @@
+//! `errors.csv`: which errors clients met in the course of a trial, a line per interval and kind. There is none where they met none.
+
+use crate::timeline::{Problems, finite, is_warmup, parse_rows, phase};
+use dyno_model::failure::FailureKind;
+use dyno_model::record::Interval;
+use std::fmt::Write as _;
+
+/// First line of the file.
+pub(crate) const HEADER: &str = "start_s,length_s,phase,kind,errors\n";
+
+/// One line of the file.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ErrorLine {
+    /// Start of the interval, seconds since the first client began.
+    pub start_s: f64,
+    /// Its length in seconds.
+    pub length_s: f64,
+    /// True for warm-up.
+    pub is_warmup: bool,
+    /// What they were.
+    pub kind: FailureKind,
+    /// How many ([`Interval::errors_by_kind`]).
+    pub errors: u64,
+}
+
+/// The lines of an interval; none for one without errors.
+pub(crate) fn lines(interval: &Interval) -> String {
+    let phase = phase(interval.is_warmup);
+    let (start, length) = (interval.start.as_secs_f64(), interval.length.as_secs_f64());
+    let mut lines = String::new();
+    for (kind, errors) in &interval.errors_by_kind {
+        let _ = writeln!(lines, "{start:.3},{length:.3},{phase},{kind},{errors}");
+    }
+    lines
+}
+
+/// Reads the file. The second value says what could not be read, by line.
+pub(crate) fn parse(text: &str) -> (Vec<ErrorLine>, Problems) {
+    parse_rows(text, HEADER, "errors of an interval", parse_line)
+}
+
+fn parse_line(line: &str) -> Option<ErrorLine> {
+    let columns: Vec<&str> = line.split(',').collect();
+    let [start, length, phase, kind, errors] = columns[..] else { return None };
+    Some(ErrorLine {
+        start_s: finite(start)?,
+        length_s: finite(length)?,
+        is_warmup: is_warmup(phase)?,
+        kind: FailureKind::named(kind)?,
+        errors: errors.parse().ok()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dyno_model::units::Nanos;
+
+    #[test]
+    fn what_was_written_is_read_and_what_is_broken_is_named() {
+        let mut interval = Interval::empty("b01-001", false, Nanos(2_000_000_000), Nanos(1_000_000_000), &[]);
+        assert_eq!(lines(&interval), "");
+        interval.errors_by_kind = [(FailureKind::Timeout, 8), (FailureKind::ConnectRefused, 3)].into();
+        let text = format!("{HEADER}{}nonsense\n2.0,1.0,measure,no-such-kind,1\n2.0,1", lines(&interval));
+        let (read, problems) = parse(&text);
+        let found: Vec<_> = read.iter().map(|line| (line.start_s, line.kind, line.errors)).collect();
+        assert_eq!(found, [(2.0, FailureKind::ConnectRefused, 3), (2.0, FailureKind::Timeout, 8)]);
+        assert!(read.iter().all(|line| !line.is_warmup && line.length_s == 1.0));
+        assert_eq!(problems.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [4, 5, 6]);
+        assert_eq!(parse("other\n").1[0].0, 1);
+        assert_eq!(parse(""), (Vec::new(), Vec::new()), "a trial without errors has no file");
+    }
+}
