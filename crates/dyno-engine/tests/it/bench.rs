@@ -15,6 +15,7 @@ use dyno_model::failure::OperationFailure;
 use dyno_model::plan::{LoadPlan, Trial, WorkloadPlan};
 use dyno_model::record::Interval;
 use dyno_model::target::{Endpoint, Engine, Target};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
@@ -26,6 +27,24 @@ pub(crate) const SEED: u64 = 7;
 
 /// The user never interrupts.
 pub(crate) static NOBODY: AtomicUsize = AtomicUsize::new(0);
+
+/// A folder for a database file, which is removed with everything in it.
+pub(crate) struct Scratch(pub(crate) PathBuf);
+
+impl Scratch {
+    /// Of this name, which no other test of this process has.
+    pub(crate) fn new(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("dyno-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("the temporary folder can be written");
+        Self(folder)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
 
 pub(crate) struct Silent;
 

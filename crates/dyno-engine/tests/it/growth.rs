@@ -1,6 +1,6 @@
 //! `mass-insert` and its stop rule: a table grows to a number of rows, and every row is accounted for.
 
-use crate::bench::{NOBODY, build, native, null, trial_input};
+use crate::bench::{NOBODY, Scratch, build, native, null, trial_input};
 use dyno_engine::loading::{Loading, load};
 use dyno_engine::workload::{Native, Workload};
 use dyno_engine::{run_trial, with_native};
@@ -13,7 +13,6 @@ use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::record::{Interval, TrialRecord};
 use dyno_model::target::{Endpoint, Engine, Target};
 use dyno_model::units::Nanos;
-use std::path::PathBuf;
 
 /// Counts the commits of all intervals, those of the warm-up apart.
 #[derive(Debug, Default)]
@@ -121,26 +120,9 @@ fn each_dialect_has_its_partitions_and_its_row_format() {
     assert_eq!(postgres.matches("PARTITION OF people FOR VALUES WITH (MODULUS 3").count(), 3, "{postgres}");
 }
 
-/// A database file that is removed with everything beside it.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new() -> Self {
-        let folder = std::env::temp_dir().join(format!("dyno-growth-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).expect("the temporary folder can be written");
-        Self(folder)
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
 #[test]
 fn a_real_table_has_its_target_rows_those_loaded_and_those_of_the_warm_up_included() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::new("growth");
     let target = Target::new(Engine::Sqlite, Endpoint::File(scratch.0.join("people.db")));
     let options = [
         ("rows_per_insert", OptionValue::Integer(10)),

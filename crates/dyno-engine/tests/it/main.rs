@@ -6,6 +6,7 @@ mod figures;
 mod growth;
 mod load;
 mod open_loop;
+mod power_cut;
 mod retries;
 mod scheduling;
 mod stages;
