@@ -251,3 +251,34 @@ fn what_waits_for_a_system_that_stalls_is_not_the_generators_lateness() {
         "{open_loop:?}"
     );
 }
+
+/// Coordinated omission: who counts from when a request was sent counts one slow request per client for each freeze, and not all that would have been
+/// sent meanwhile. Of what arrives in ten seconds a tenth comes in the second in which the system is frozen and waits for the rest of it, so that one
+/// arrival in a hundred waits for 0.9 s and more.
+#[test]
+fn a_freeze_of_a_second_in_ten_is_a_p99_of_nine_tenths_of_a_second_even_when_all_clients_are_busy() {
+    const FROZEN: &str = "latency_us=1000,stall=at:5s/for:1s/every:10s";
+    let p99 = |clients, load: &LoadPlan| {
+        let (record, intervals) = native(FROZEN, clients, load);
+        let mut commits = dyno_model::latency::histogram();
+        for interval in &intervals {
+            commits.add(&interval.transaction).expect("the same bounds");
+        }
+        // In an open loop of all that arrived, in a closed one of what committed.
+        let all = record.open_loop.and_then(|open_loop| open_loop.response);
+        all.map_or(commits.value_at_quantile(0.99) as f64, |it| it.p99.nanos)
+    };
+    let open = plan(200.0, 10_000);
+    let closed = LoadPlan { rate: None, ..open.clone() };
+    let [free, busy, closed] = std::thread::scope(|scope| {
+        // More clients than arrive in the freeze; two, which hang while all others wait for them; two that wait for nothing but their answers.
+        let runs = [(400, &open), (2, &open), (2, &closed)]
+            .map(|(clients, load)| scope.spawn(move || p99(clients, load)));
+        runs.map(|run| run.join().expect("it can be measured") / 1e9)
+    });
+    for p99 in [free, busy] {
+        // Nobody is answered before the freeze is over, however fast the machine; a slow one adds to it.
+        assert!((0.85..4.0).contains(&p99), "{p99} s");
+    }
+    assert!(closed < 0.5, "a closed loop has few slow ones, whatever happens: {closed} s");
+}
