@@ -6,7 +6,7 @@ use super::{
 };
 use crate::folder::Folder;
 use crate::guard::shared_memory::remove_abandoned;
-use crate::process_stat::living;
+use crate::process_stat::{ProcessStat, living};
 use dyno_drivers::open_files::raise_limit;
 use rustix::fs::Mode;
 use rustix::process::{
@@ -360,12 +360,17 @@ fn children_of(parent: u32) -> Vec<u32> {
     living(|stat| stat.parent == parent)
 }
 
-/// Children, their children, and so on.
+/// Children, their children, and so on. One list of all processes: with a look at all of them for each, a server with a process for each of 400
+/// clients was stopped seconds later than was asked for.
 fn descendants_of(ancestor: u32) -> Vec<u32> {
-    let mut found = children_of(ancestor);
+    let with_parent = |process: u32| Some((process, ProcessStat::of(process)?.parent));
+    let all: Vec<(u32, u32)> = living(|_| true).into_iter().filter_map(with_parent).collect();
+    let children =
+        |parent: u32| all.iter().filter(move |(_, its)| *its == parent).map(|(process, _)| *process);
+    let mut found: Vec<u32> = children(ancestor).collect();
     let mut at = 0;
     while let Some(process) = found.get(at) {
-        found.extend(children_of(*process));
+        found.extend(children(*process));
         at += 1;
     }
     found
