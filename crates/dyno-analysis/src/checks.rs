@@ -2,8 +2,8 @@
 
 use crate::estimate::count;
 use crate::model::{
-    AuditRow, FindingRow, GeneratorRow, LedgerAudit, LedgerExample, RowCountAudit, UpdateAudit, ValueAudit,
-    WitnessExample,
+    AnomalyAudit, AnomalyExample, AuditRow, FindingRow, FoundAnomaly, GeneratorRow, LedgerAudit,
+    LedgerExample, RowCountAudit, UpdateAudit, ValueAudit, WitnessExample,
 };
 use crate::view::View;
 use dyno_model::audit::{AuditCheck, AuditVerdict, LedgerEntry};
@@ -28,6 +28,7 @@ pub(crate) fn audits(view: &View<'_>) -> Vec<AuditRow> {
                 trials: count(records.iter().filter(|record| record.audit.verdict() == verdict).count()),
                 updates: update_audit(records),
                 ledger: ledger_audit(records),
+                anomalies: anomaly_audit(records),
                 row_counts: row_counts(records),
                 values: values(records),
                 not_run: not_run(records),
@@ -95,6 +96,49 @@ fn ledger_audit(records: &[&TrialRecord]) -> Option<LedgerAudit> {
         }
     }
     was_checked.then_some(sum)
+}
+
+/// Sums of anomalies over trials, invalid ones too. All trials of a treatment have the same level.
+fn anomaly_audit(records: &[&TrialRecord]) -> Option<AnomalyAudit> {
+    let mut sum: Option<AnomalyAudit> = None;
+    let checks =
+        records.iter().flat_map(|record| record.audit.checks.iter().map(|check| (&record.trial.id, check)));
+    for (trial, check) in checks {
+        let AuditCheck::Anomalies { level, committed, failed, in_doubt, outside, found } = check else {
+            continue;
+        };
+        let sum = sum.get_or_insert_with(|| AnomalyAudit {
+            level: *level,
+            verdict: AuditVerdict::Intact,
+            committed: 0,
+            outside: 0,
+            failed: 0,
+            in_doubt: 0,
+            found: Vec::new(),
+        });
+        sum.verdict = sum.verdict.max(check.verdict());
+        sum.committed += committed;
+        sum.outside += outside;
+        sum.failed += failed;
+        sum.in_doubt += in_doubt;
+        for one in found {
+            let example = || AnomalyExample { trial: trial.clone(), transactions: one.example.clone() };
+            let example = (one.count > 0).then(example);
+            let is_forbidden = level.is_some_and(|level| level >= one.anomaly.forbidden_from());
+            match sum.found.iter_mut().find(|known| known.anomaly == one.anomaly) {
+                None => {
+                    let (anomaly, count) = (one.anomaly, one.count);
+                    sum.found.push(FoundAnomaly { anomaly, count, is_forbidden, example });
+                }
+                Some(known) => {
+                    known.count += one.count;
+                    known.is_forbidden |= is_forbidden;
+                    known.example = known.example.take().or(example);
+                }
+            }
+        }
+    }
+    sum
 }
 
 fn percent(part: u64, whole: u64) -> f64 {

@@ -14,6 +14,7 @@ use dyno_model::plan::Metric;
 pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
     let mut conclusions = lost_updates(model);
     conclusions.extend(lost_commits(model));
+    conclusions.extend(anomalies(model));
     conclusions.extend(violated(model));
     conclusions.extend((0..model.faults.len()).map(|row| Conclusion::Fault { row }));
     conclusions.extend(crate::limits::conclude(model));
@@ -163,6 +164,21 @@ fn lost_commits(model: &ReportModel) -> Vec<Conclusion> {
     };
     let lost = lost.map(|(audit, _)| Conclusion::LostCommits { audit });
     lost.chain((kept().count() > 0).then_some(none)).collect()
+}
+
+/// What histories show: each treatment in which something was found, what is forbidden first, and all others together.
+fn anomalies(model: &ReportModel) -> Vec<Conclusion> {
+    let kept =
+        || model.audits.iter().enumerate().filter_map(|(at, audit)| Some((at, audit.anomalies.as_ref()?)));
+    let has = |is_forbidden| kept().filter(move |(_, it)| it.found(is_forbidden).next().is_some());
+    let forbidden = has(true).map(|(audit, _)| Conclusion::Anomalies { audit });
+    let allowed = has(false).map(|(audit, _)| Conclusion::AnomaliesAllowed { audit });
+    let clean = || kept().filter(|(_, it)| it.found.iter().all(|found| found.count == 0));
+    let none = Conclusion::NoAnomalies {
+        treatments: count(clean().count()),
+        committed: clean().map(|(_, it)| it.committed).sum(),
+    };
+    forbidden.chain(allowed).chain((clean().count() > 0).then_some(none)).collect()
 }
 
 /// Where nothing is missing for certain, and what is in doubt may stand in the place of what is.

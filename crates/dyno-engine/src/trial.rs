@@ -20,6 +20,7 @@ use dyno_model::catalog::Growth;
 use dyno_model::event::{Listener, Phase};
 use dyno_model::failure::{FailureKind, OperationFailure, Remedy};
 use dyno_model::fault::FaultRecord;
+use dyno_model::history::History;
 use dyno_model::judge::{Asked, judge};
 use dyno_model::plan::{LoadPlan, Trial};
 use dyno_model::record::{TrialEnd, TrialRecord, Uptime};
@@ -180,6 +181,9 @@ trait Clients {
 
     fn growth(&self, baseline: &Self::Baseline) -> Option<Growth>;
 
+    /// What they read and wrote, where they write it down. They have ended.
+    fn history(&self) -> Option<Arc<History>>;
+
     async fn audit(
         &self,
         observer: &mut Connection,
@@ -216,6 +220,10 @@ impl<W: Workload> Clients for Arc<NativeClients<W>> {
 
     fn growth(&self, baseline: &W::Baseline) -> Option<Growth> {
         self.workload.growth(baseline)
+    }
+
+    fn history(&self) -> Option<Arc<History>> {
+        self.workload.history()
     }
 
     async fn audit(
@@ -267,6 +275,10 @@ impl<S: Script> Clients for ScriptClients<'_, S> {
     }
 
     fn growth(&self, _baseline: &Vec<i64>) -> Option<Growth> {
+        None
+    }
+
+    fn history(&self) -> Option<Arc<History>> {
         None
     }
 
@@ -364,6 +376,9 @@ fn trial(
     let silence;
     let asks = Asks { clients, node: &input.nodes[asked] };
     (record.audit, silence) = audited(&asks, &mut observers[asked], input, settled, &facts);
+    if let Some(history) = clients.history() {
+        listener.history(&input.trial.id, &history);
+    }
     record.end = end(&record.audit, &window, &load, silence.is_some());
     let facts = record.facts.get_or_insert_default();
     facts.faults = mended.map(|mended| mended.faults).unwrap_or_default();

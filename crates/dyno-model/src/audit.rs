@@ -1,5 +1,7 @@
 //! What the data said after a trial.
 
+use crate::history::anomalies::{Anomaly, Found};
+use crate::isolation::IsolationLevel;
 use serde::{Deserialize, Serialize};
 
 /// The audit of one trial.
@@ -109,6 +111,21 @@ pub enum AuditCheck {
         /// Up to a few of those lost and of the phantoms.
         examples: Vec<LedgerEntry>,
     },
+    /// The history of what clients read and wrote must hold no anomaly that the isolation level forbids.
+    Anomalies {
+        /// The level in force; absent when the server did not tell.
+        level: Option<IsolationLevel>,
+        /// Acknowledged commits in the history.
+        committed: u64,
+        /// Attempts in it that failed, those that were tried again included.
+        failed: u64,
+        /// Attempts in it whose commit is in doubt, or that were cut off.
+        in_doubt: u64,
+        /// Acknowledged commits that found no room in the history, and kept away from its objects.
+        outside: u64,
+        /// What was found, an entry for each kind.
+        found: Vec<Found>,
+    },
     /// The check could not be run.
     NotRun {
         /// What was to be checked.
@@ -122,7 +139,19 @@ impl AuditCheck {
     /// Whether what must hold, holds.
     #[must_use]
     pub fn verdict(&self) -> AuditVerdict {
-        self.balance().map_or(AuditVerdict::NotChecked, Balance::verdict)
+        match self {
+            // What a level allows is no fault. Without the level nobody can tell.
+            Self::Anomalies { level: None, found, .. } if found.iter().any(|it| it.count > 0) => {
+                AuditVerdict::Undecided
+            }
+            Self::Anomalies { level, found, .. } => {
+                match level.is_some_and(|level| forbidden(found, level) > 0) {
+                    true => AuditVerdict::Violated,
+                    false => AuditVerdict::Intact,
+                }
+            }
+            _ => self.balance().map_or(AuditVerdict::NotChecked, Balance::verdict),
+        }
     }
 
     /// What is missing and what is too much; `None` when the check could not be run.
@@ -146,9 +175,20 @@ impl AuditCheck {
             Self::Ledger { lost, phantoms, .. } => {
                 Balance { lost_min: *lost, lost_max: *lost, surplus_min: *phantoms, surplus_max: *phantoms }
             }
+            Self::Anomalies { found, .. } => {
+                let lost =
+                    found.iter().filter(|it| it.anomaly == Anomaly::LostUpdate).map(|it| it.count).sum();
+                Balance { lost_min: lost, lost_max: lost, surplus_min: 0, surplus_max: 0 }
+            }
             Self::NotRun { .. } => return None,
         })
     }
+}
+
+/// Anomalies that a level forbids.
+#[must_use]
+pub fn forbidden(found: &[Found], level: IsolationLevel) -> u64 {
+    found.iter().filter(|it| level >= it.anomaly.forbidden_from()).map(|it| it.count).sum()
 }
 
 /// How what was found differs from what must be there. Transactions in doubt or cut off may have taken effect or not, so that a difference
@@ -300,6 +340,32 @@ mod tests {
         assert_eq!(rows(10, 12, 12), AuditVerdict::Undecided);
         assert_eq!(rows(10, 12, 9), AuditVerdict::Violated);
         assert_eq!(rows(10, 12, 13), AuditVerdict::Violated);
+    }
+
+    #[test]
+    fn an_anomaly_is_a_fault_from_the_level_on_that_forbids_it() {
+        use AuditVerdict::{Intact, Undecided, Violated};
+        use IsolationLevel::{ReadCommitted, ReadUncommitted, RepeatableRead, Serializable};
+        let check = |level, anomaly, count| {
+            let found = vec![Found { anomaly, count, example: Vec::new() }];
+            AuditCheck::Anomalies { level, committed: 9, failed: 0, in_doubt: 0, outside: 0, found }
+        };
+        for (level, anomaly, count, verdict) in [
+            (Some(ReadUncommitted), Anomaly::DirtyRead, 1, Intact),
+            (Some(ReadCommitted), Anomaly::DirtyRead, 1, Violated),
+            (Some(ReadCommitted), Anomaly::LostUpdate, 7, Intact),
+            (Some(RepeatableRead), Anomaly::LostUpdate, 7, Violated),
+            (Some(RepeatableRead), Anomaly::WriteSkew, 7, Intact),
+            (Some(Serializable), Anomaly::WriteSkew, 7, Violated),
+            (Some(Serializable), Anomaly::WriteSkew, 0, Intact),
+            (None, Anomaly::LostUpdate, 7, Undecided),
+            (None, Anomaly::LostUpdate, 0, Intact),
+        ] {
+            let check = check(level, anomaly, count);
+            assert_eq!(check.verdict(), verdict, "{check:?}");
+            let lost = if anomaly == Anomaly::LostUpdate { count } else { 0 };
+            assert_eq!(check.balance().unwrap().lost_min, lost, "an update is lost whatever allows it");
+        }
     }
 
     proptest! {

@@ -1,12 +1,14 @@
 //! The one stream of events of a run. Listeners write it down, show it, or end the run; none can change a measurement.
 
 use crate::finding::Finding;
+use crate::history::History;
 use crate::monitor::Sample;
 use crate::record::{Interval, TrialRecord};
 use crate::search::Step;
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 crate::named! {
     /// Phases of a trial, in order.
@@ -198,6 +200,9 @@ pub trait Listener {
 
     /// The monitor looked at machine and server.
     fn sample(&mut self, _sample: &Sample) {}
+
+    /// The clients of a trial have ended and kept a history.
+    fn history(&mut self, _trial: &str, _history: &Arc<History>) {}
 }
 
 /// Several listeners, which hear everything one after another.
@@ -222,5 +227,9 @@ impl Listener for Listeners<'_> {
 
     fn sample(&mut self, sample: &Sample) {
         self.0.iter_mut().for_each(|listener| listener.sample(sample));
+    }
+
+    fn history(&mut self, trial: &str, history: &Arc<History>) {
+        self.0.iter_mut().for_each(|listener| listener.history(trial, history));
     }
 }

@@ -9,6 +9,7 @@
 //! * [`failure`], [`ledger`]: what a database can answer instead of success, and the books that must balance;
 //! * [`latency`]: the histogram every response time goes into;
 //! * [`audit`], [`finding`]: what the data said afterwards, and doubts about a number;
+//! * [`history`]: what clients read and wrote, and the anomalies in it; [`isolation`]: the levels that forbid them;
 //! * [`stages`]: a load that changes inside a trial;
 //! * [`limit`]: what figures have to keep to; [`search`]: the highest load at which they do; [`front`]: the first pages of a test report;
 //! * [`record`], [`event`]: what is written down about a trial while it runs; [`judge`]: doubts that follow from it;
@@ -31,6 +32,8 @@ pub mod failure;
 pub mod fault;
 pub mod finding;
 pub mod front;
+pub mod history;
+pub mod isolation;
 pub mod judge;
 pub mod latency;
 pub mod ledger;

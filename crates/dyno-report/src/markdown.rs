@@ -169,6 +169,10 @@ impl Page {
         for sentence in notes::missing_commits(model, self.lang) {
             self.paragraph(&escaped(&sentence));
         }
+        self.section(headings::ANOMALIES, &tables::anomalies(model), &[texts::NOTE_ANOMALIES]);
+        for sentence in notes::anomalies(model, self.lang) {
+            self.paragraph(&escaped(&sentence));
+        }
         let contents = tables::contents(model);
         if !contents.is_empty() {
             self.table(&contents);

@@ -2,7 +2,7 @@
 
 use crate::figures;
 use crate::messages::{Lang, Message, names, said, terminal as words};
-use dyno_model::audit::{AuditCheck, AuditVerdict};
+use dyno_model::audit::{AuditCheck, AuditVerdict, forbidden};
 use dyno_model::event::{Event, Look, Phase, StopReason};
 use dyno_model::finding::Severity;
 use dyno_model::latency::is_shown;
@@ -263,6 +263,13 @@ fn trial_figures(record: &TrialRecord, lang: Lang) -> String {
 }
 
 fn violated(record: &TrialRecord, lang: Lang) -> String {
+    let anomalies = record.audit.checks.iter().find_map(|check| match check {
+        AuditCheck::Anomalies { level: Some(level), found, .. } => Some(forbidden(found, *level)),
+        _ => None,
+    });
+    if let Some(anomalies) = anomalies.filter(|anomalies| *anomalies > 0) {
+        return words::FORBIDDEN.fill(lang, &[("anomalies", &figures::count(anomalies))]);
+    }
     let is_of_updates = |check: &&AuditCheck| matches!(check, AuditCheck::LostUpdates { .. });
     let balance = record.audit.checks.iter().find(is_of_updates).and_then(AuditCheck::balance);
     let (lost, lost_max) = balance.map_or((0, 0), |balance| (balance.lost_min, balance.lost_max));

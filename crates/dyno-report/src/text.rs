@@ -38,6 +38,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
         (headings::FAULTS, tables::faults(model, lang)),
         (headings::FAULT_ERRORS, tables::fault_errors(model)),
         (headings::LEDGER, tables::ledgers(model)),
+        (headings::ANOMALIES, tables::anomalies(model)),
         (headings::SEARCHES, tables::searches(model)),
         (headings::STAGES, tables::stages(model)),
         (headings::TRANSACTIONS, tables::transactions(model)),

@@ -24,6 +24,8 @@ pub const ERRORS_FILE: &str = "errors.csv";
 pub const MONITOR_FILE: &str = "monitor.csv";
 /// What the monitor saw of the server's sessions.
 pub const SESSIONS_FILE: &str = "sessions.csv";
+/// What the clients of a trial read and wrote, where their workload keeps a history.
+pub const HISTORY_FILE: &str = "history.edn";
 /// Folder with the logs of servers that dyno started.
 pub const SERVER_LOGS_FOLDER: &str = "server-logs";
 

@@ -14,6 +14,7 @@
 //!     errors.csv        errors that clients met, one line per interval and kind; only where there were any
 //!     monitor.csv       one line per look of the monitor at machine, server process and server counters
 //!     sessions.csv      what the server's sessions were doing, grouped
+//!     history.edn       what the clients read and wrote, for Elle, where the workload keeps a history
 //!   server-logs/<system>.log
 //!   set-aside/<trial>-<n>/  what an attempt left that was not measured to its end, from when the trial began again
 //!   summary.json        derived: the figures of each finished trial, renewed after every trial
@@ -25,7 +26,7 @@
 //!
 //! # Layout (read in this order)
 //! [`RunWriter`] hears the events of a run; [`SingleRun`] is the same for commands that measure one trial; [`Run`] is what a folder says of a
-//! run, [`RunData`] the same with the files of its trials; `hlog`, `timeline`, `errors`, `monitor`, `summary` and [`environment`] are one format each;
+//! run, [`RunData`] the same with the files of its trials; `hlog`, `timeline`, `errors`, `monitor`, `history`, `summary` and [`environment`] are one format each;
 //! [`fixture`] (feature `fixture`) is a synthetic run for tests.
 //!
 //! # Invariants
@@ -41,6 +42,7 @@ mod error;
 mod errors;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
+mod history;
 mod hlog;
 mod layout;
 mod monitor;
@@ -63,8 +65,8 @@ pub use error::StoreError;
 pub use errors::ErrorLine;
 pub use hlog::{CountedInterval, LoggedInterval, logged_intervals};
 pub use layout::{
-    ENVIRONMENT_FILE, ERRORS_FILE, EVENTS_FILE, FORMAT_FILE, LATENCY_FILE, MONITOR_FILE, PLAN_FILE,
-    SERVER_LOGS_FOLDER, SESSIONS_FILE, SPEC_FILE, SUMMARY_FILE, TIMELINE_FILE, TRIALS_FOLDER,
+    ENVIRONMENT_FILE, ERRORS_FILE, EVENTS_FILE, FORMAT_FILE, HISTORY_FILE, LATENCY_FILE, MONITOR_FILE,
+    PLAN_FILE, SERVER_LOGS_FOLDER, SESSIONS_FILE, SPEC_FILE, SUMMARY_FILE, TIMELINE_FILE, TRIALS_FOLDER,
 };
 pub use run::{Run, SystemReport, TrialOutcome, add_value};
 pub use single::SingleRun;

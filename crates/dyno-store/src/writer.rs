@@ -5,10 +5,12 @@ use crate::disk::{MachineDisk, set_aside, sync_folder};
 use crate::environment::Environment;
 use crate::error::StoreError;
 use crate::errors;
+use crate::history;
 use crate::hlog::LogEncoder;
 use crate::layout::{
-    ENVIRONMENT_FILE, ERRORS_FILE, EVENTS_FILE, FORMAT_FILE, LATENCY_FILE, MONITOR_FILE, PLAN_FILE,
-    SERVER_LOGS_FOLDER, SESSIONS_FILE, SPEC_FILE, SUMMARY_FILE, TIMELINE_FILE, TRIALS_FOLDER, path_name,
+    ENVIRONMENT_FILE, ERRORS_FILE, EVENTS_FILE, FORMAT_FILE, HISTORY_FILE, LATENCY_FILE, MONITOR_FILE,
+    PLAN_FILE, SERVER_LOGS_FOLDER, SESSIONS_FILE, SPEC_FILE, SUMMARY_FILE, TIMELINE_FILE, TRIALS_FOLDER,
+    path_name,
 };
 use crate::monitor::{self, MonitorEncoder};
 use crate::scribe::{Pace, Scribe, Task};
@@ -17,6 +19,7 @@ use crate::timeline::{self, TimelineLine};
 use dyno_model::address;
 use dyno_model::event::{Event, Listener};
 use dyno_model::finding::Finding;
+use dyno_model::history::History;
 use dyno_model::monitor::Sample;
 use dyno_model::plan::{FORMAT, Plan};
 use dyno_model::record::{Interval, TrialRecord};
@@ -26,6 +29,7 @@ use std::fs::{self, File};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 /// A listener that writes everything down.
@@ -41,6 +45,7 @@ pub struct RunWriter {
     scribe: Scribe,
     trial: Option<TrialFiles>,
     monitor: Option<MonitorFiles>,
+    history: Option<PathBuf>,
     records: Vec<TrialRecord>,
     failed: usize,
     failure: Option<StoreError>,
@@ -155,7 +160,18 @@ impl RunWriter {
         clock: Clock,
     ) -> Self {
         let folder = folder.to_owned();
-        Self { folder, plan, scribe, trial: None, monitor: None, records, failed: 0, failure: None, clock }
+        Self {
+            folder,
+            plan,
+            scribe,
+            trial: None,
+            monitor: None,
+            history: None,
+            records,
+            failed: 0,
+            failure: None,
+            clock,
+        }
     }
 
     /// The results folder.
@@ -239,8 +255,8 @@ impl RunWriter {
         let files = trial
             .into_iter()
             .flat_map(|files| [files.latency, files.timeline].into_iter().chain(files.errors));
-        let files: Vec<PathBuf> =
-            files.chain(monitor.into_iter().flat_map(|files| [files.values, files.sessions])).collect();
+        let files = files.chain(monitor.into_iter().flat_map(|files| [files.values, files.sessions]));
+        let files: Vec<PathBuf> = files.chain(self.history.take()).collect();
         let Some(folder) = files.first().and_then(|file| file.parent()).map(Path::to_owned) else { return };
         let trials = self.folder.join(TRIALS_FOLDER);
         self.scribe.hand(Box::new(move |disk| {
@@ -315,6 +331,20 @@ impl RunWriter {
         MonitorFiles { trial: sample.trial.clone(), encoder, values, sessions }
     }
 
+    /// Writes a trial's history as a whole, piece by piece on the thread that writes.
+    fn write_history(&mut self, trial: &str, history: &Arc<History>) {
+        let path = self.folder.join(TRIALS_FOLDER).join(path_name(trial)).join(HISTORY_FILE);
+        self.scribe.hand(create(&path, Vec::new()));
+        self.history = Some(path.clone());
+        let history = Arc::clone(history);
+        self.scribe.hand(Box::new(move |disk| {
+            let mut parts = history::parts(&history);
+            parts.try_for_each(|part| {
+                disk.append(&path, part.as_bytes()).map_err(StoreError::io("write", &path))
+            })
+        }));
+    }
+
     /// Renews the summary as a whole, so a reader never sees half of it.
     fn write_summary(&mut self) {
         let path = self.folder.join(SUMMARY_FILE);
@@ -387,6 +417,12 @@ impl Listener for RunWriter {
     fn sample(&mut self, sample: &Sample) {
         if self.failure.is_none() {
             self.write_sample(sample);
+        }
+    }
+
+    fn history(&mut self, trial: &str, history: &Arc<History>) {
+        if self.failure.is_none() {
+            self.write_history(trial, history);
         }
     }
 }

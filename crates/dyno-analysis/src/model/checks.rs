@@ -3,6 +3,8 @@
 use super::latency::MergedLatency;
 use dyno_model::audit::{AuditVerdict, LedgerEntry, LostUpdateWitness};
 use dyno_model::finding::{Finding, Severity};
+use dyno_model::history::anomalies::{Anomaly, Involved};
+use dyno_model::isolation::IsolationLevel;
 use serde::{Deserialize, Serialize};
 
 /// Latency of the transaction and of its statements.
@@ -47,6 +49,9 @@ pub struct AuditRow {
     /// The commit ledger; absent when the workload keeps none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ledger: Option<LedgerAudit>,
+    /// Anomalies in the histories; absent when the workload keeps none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub anomalies: Option<AnomalyAudit>,
     /// Row counts that were checked, one per table; the trial's that is worst.
     pub row_counts: Vec<RowCountAudit>,
     /// Sums of columns and values of the user's own SQL that were checked, one for each; the trial's that is worst.
@@ -112,6 +117,55 @@ pub struct LedgerExample {
     pub trial: String,
     /// The transaction.
     pub entry: LedgerEntry,
+}
+
+/// What transactions did to one another that an isolation level may forbid.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AnomalyAudit {
+    /// The level in force; absent when the server did not tell.
+    pub level: Option<IsolationLevel>,
+    /// The worst verdict of the trials.
+    pub verdict: AuditVerdict,
+    /// Acknowledged commits in the histories, warm-up included.
+    pub committed: u64,
+    /// Acknowledged commits that found no room in them.
+    pub outside: u64,
+    /// Attempts in them that failed.
+    pub failed: u64,
+    /// Attempts in them whose commit is in doubt, or that were cut off.
+    pub in_doubt: u64,
+    /// What was found, an entry for each kind, in their order.
+    pub found: Vec<FoundAnomaly>,
+}
+
+/// How often an anomaly was found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FoundAnomaly {
+    /// Which.
+    pub anomaly: Anomaly,
+    /// Transactions, or pairs of them.
+    pub count: u64,
+    /// True when the level in force forbids it.
+    pub is_forbidden: bool,
+    /// The first case; absent when there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub example: Option<AnomalyExample>,
+}
+
+/// A case of an anomaly.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AnomalyExample {
+    /// The trial.
+    pub trial: String,
+    /// The transactions, the one that suffers first.
+    pub transactions: Vec<Involved>,
+}
+
+impl AnomalyAudit {
+    /// Kinds that were found, those that the level forbids or those that it allows.
+    pub fn found(&self, is_forbidden: bool) -> impl Iterator<Item = &FoundAnomaly> {
+        self.found.iter().filter(move |it| it.count > 0 && it.is_forbidden == is_forbidden)
+    }
 }
 
 impl UpdateAudit {

@@ -127,6 +127,23 @@ pub enum Conclusion {
         /// Acknowledged commits checked.
         acknowledged: u64,
     },
+    /// Transactions did to one another what the isolation level forbids.
+    Anomalies {
+        /// Index into [`super::ReportModel::audits`].
+        audit: usize,
+    },
+    /// They did what the level allows, or nobody knows the level.
+    AnomaliesAllowed {
+        /// Index into [`super::ReportModel::audits`].
+        audit: usize,
+    },
+    /// Nothing of the kind was found in the histories.
+    NoAnomalies {
+        /// Treatments for which this holds.
+        treatments: u32,
+        /// Acknowledged commits in their histories.
+        committed: u64,
+    },
     /// What faults did that were made on purpose.
     Fault {
         /// Index into [`super::ReportModel::faults`].

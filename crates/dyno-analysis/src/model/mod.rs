@@ -36,8 +36,9 @@ pub use charts::{
     PublishedPoint, PublishedRows, PublishedSeries, RateLine, RatePoint, RepeatDot, Timeline, TimelinePoint,
 };
 pub use checks::{
-    AuditRow, FindingRow, GeneratorRow, LedgerAudit, LedgerExample, RowCountAudit, SeriesSteadiness,
-    StatementRow, StatementTable, TrialSteadiness, UpdateAudit, ValueAudit, WitnessExample,
+    AnomalyAudit, AnomalyExample, AuditRow, FindingRow, FoundAnomaly, GeneratorRow, LedgerAudit,
+    LedgerExample, RowCountAudit, SeriesSteadiness, StatementRow, StatementTable, TrialSteadiness,
+    UpdateAudit, ValueAudit, WitnessExample,
 };
 pub use comparisons::{
     Comparison, ComparisonOf, ComparisonRules, Effect, Ending, Looks, NotWorking, NotWorkingReason,

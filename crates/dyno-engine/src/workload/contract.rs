@@ -9,8 +9,10 @@ use dyno_drivers::{Connection, Driver, Table};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::Growth;
 use dyno_model::failure::OperationFailure;
+use dyno_model::history::History;
 use dyno_model::target::Engine;
 use dyno_model::units::Nanos;
+use std::sync::Arc;
 
 /// What a workload needs to know of its surroundings.
 #[derive(Debug, Clone, Copy)]
@@ -133,6 +135,11 @@ pub trait Workload: Send + Sync + 'static {
 
     /// How a table grows with every commit, where that is what the workload is about.
     fn growth(&self, _baseline: &Self::Baseline) -> Option<Growth> {
+        None
+    }
+
+    /// What clients read and wrote, where they write it down. Clients have ended and dropped their state.
+    fn history(&self) -> Option<Arc<History>> {
         None
     }
 

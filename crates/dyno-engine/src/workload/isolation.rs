@@ -1,11 +1,14 @@
-//! The isolation level of a workload's transactions.
+//! The isolation level of a workload's transactions: its option, how sessions get it, and which one is in force.
 
 use super::sbtest::choice;
+use dyno_drivers::{Connection, Driver, Table};
 use dyno_model::catalog::{OptionDescription, WorkloadOptions};
-use dyno_model::engine::{Engine, Isolation};
+use dyno_model::engine::{Dialect, Engine, Isolation};
+use dyno_model::failure::OperationFailure;
+use dyno_model::isolation::IsolationLevel;
 
 const NAME: &str = "isolation";
-const LEVELS: &[&str] = &["default", "read-committed", "repeatable-read", "serializable"];
+const LEVELS: &[&str] = &["default", "read-uncommitted", "read-committed", "repeatable-read", "serializable"];
 
 /// The option of workloads that let it be chosen.
 #[must_use]
@@ -13,21 +16,55 @@ pub fn isolation_option() -> OptionDescription {
     choice(NAME, LEVELS, "transaction isolation level; default: what the server comes with")
 }
 
+/// The level that is asked for; `None` for the server's own. Runs of older versions, which are gone on with, may have no such option.
+fn asked(options: &WorkloadOptions) -> Option<IsolationLevel> {
+    if options.0.contains_key(NAME) { IsolationLevel::named(options.text(NAME)) } else { None }
+}
+
 /// The statement that sets the level of a session; `None` where it is what the server comes with.
 ///
 /// # Errors
 /// When the engine has no such level, in words.
 pub fn isolation_setup(options: &WorkloadOptions, engine: Engine) -> Result<Option<String>, String> {
-    // Runs of older versions, which are gone on with, may have no such option.
-    let level = if options.0.contains_key(NAME) { options.text(NAME) } else { LEVELS[0] };
-    match (level, engine.dialect().isolation) {
-        ("default", _) | ("serializable", Isolation::AlwaysSerializable) => Ok(None),
-        (level, Isolation::AlwaysSerializable) => {
+    match (asked(options), engine.dialect().isolation) {
+        (None, _) | (Some(IsolationLevel::Serializable), Isolation::AlwaysSerializable) => Ok(None),
+        (Some(level), Isolation::AlwaysSerializable) => {
             let products = engine.traits().products;
             Err(format!("{products} knows no isolation level {level}; it is always serializable"))
         }
-        (level, Isolation::Set(statement)) => {
-            Ok(Some(format!("{statement} {}", level.to_uppercase().replace('-', " "))))
+        (Some(level), Isolation::Set { statement, .. }) => Ok(Some(format!("{statement} {}", level.sql()))),
+    }
+}
+
+/// The level that is in force for transactions on a table; `None` when the server names none that is known.
+///
+/// # Errors
+/// As the server answers.
+pub(super) async fn isolation_in_force(
+    options: &WorkloadOptions,
+    table: &str,
+    dialect: &Dialect,
+    connection: &mut Connection,
+) -> Result<Option<IsolationLevel>, OperationFailure> {
+    let Isolation::Set { question, .. } = dialect.isolation else {
+        return Ok(Some(IsolationLevel::Serializable));
+    };
+    let mut answer = Table::default();
+    if dialect.has_storage_engines {
+        let engine = format!(
+            "SELECT engine FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = '{table}'"
+        );
+        connection.query(&engine, &mut answer).await?;
+        // Whatever a session is told: NDB Cluster's tables know no other level.
+        if answer.first().is_some_and(|engine| engine.eq_ignore_ascii_case("ndbcluster")) {
+            return Ok(Some(IsolationLevel::ReadCommitted));
         }
     }
+    if let Some(level) = asked(options) {
+        return Ok(Some(level));
+    }
+    answer = Table::default();
+    connection.query(question, &mut answer).await?;
+    let level = answer.0.first().and_then(|row| row.last()?.as_deref());
+    Ok(level.and_then(IsolationLevel::of_server))
 }

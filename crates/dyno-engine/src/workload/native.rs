@@ -4,6 +4,7 @@ use super::bulk_insert::{self, BulkInsert};
 use super::contract::{Setting, Workload};
 use super::crud::{self, Crud};
 use super::dbatest::{self, Dbatest};
+use super::history::{self, Histories};
 use super::http::{self, Http};
 use super::mass_insert::{self, MassInsert};
 use super::oltp::{self, Oltp};
@@ -29,6 +30,8 @@ pub enum Native {
     MassInsert(MassInsert),
     /// A table per client, made and dropped.
     Crud(Crud),
+    /// Registers and lists, with a history of what was read and written.
+    History(Histories),
     /// Requests to a service.
     Http(Http),
 }
@@ -45,6 +48,7 @@ macro_rules! with_native {
             $crate::workload::native::Native::Dbatest($workload) => $call,
             $crate::workload::native::Native::MassInsert($workload) => $call,
             $crate::workload::native::Native::Crud($workload) => $call,
+            $crate::workload::native::Native::History($workload) => $call,
             $crate::workload::native::Native::Http($workload) => $call,
         }
     };
@@ -61,6 +65,7 @@ impl Native {
             "rush" => Rush::build(options, setting).map(Self::Rush),
             "bulk_insert" => Ok(Self::BulkInsert(BulkInsert::build(options, setting))),
             "mass-insert" => MassInsert::build(options, setting).map(Self::MassInsert),
+            "history" => Histories::build(options, setting).map(Self::History),
             HTTP => Http::build(plan).map(Self::Http),
             "crud" => Ok(Self::Crud(Crud::build(options, setting))),
             "select_random_points" | "select_random_ranges" => {
@@ -86,6 +91,7 @@ pub fn catalog() -> Vec<WorkloadDescription> {
     all.extend(dbatest::descriptions());
     all.push(mass_insert::description());
     all.push(crud::description());
+    all.push(history::description());
     all.push(http::description());
     all
 }

@@ -6,6 +6,7 @@ use super::others::{self, Everybody};
 use super::watched::Watched;
 use dyno_model::event::{Event, Listener, Phase};
 use dyno_model::finding::{Finding, Severity};
+use dyno_model::history::History;
 use dyno_model::judge::collapse::{self, Beat, Look, Pulse};
 use dyno_model::judge::is_meant;
 use dyno_model::monitor::{Sample, growth, names};
@@ -13,6 +14,7 @@ use dyno_model::plan::LoadPlan;
 use dyno_model::record::{Interval, TrialRecord};
 use dyno_model::units::Nanos;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
@@ -235,6 +237,10 @@ impl Listener for Watch<'_> {
 
     fn sample(&mut self, sample: &Sample) {
         self.listener.sample(sample);
+    }
+
+    fn history(&mut self, trial: &str, history: &Arc<History>) {
+        self.listener.history(trial, history);
     }
 }
 

@@ -31,7 +31,11 @@ pub(super) const DIALECT: Dialect = Dialect {
     user_tables: "SELECT table_name FROM information_schema.tables WHERE table_schema = database()",
     begin_to_write: "BEGIN",
     row_lock: " FOR UPDATE",
-    isolation: Isolation::Set("SET SESSION TRANSACTION ISOLATION LEVEL"),
+    isolation: Isolation::Set {
+        statement: "SET SESSION TRANSACTION ISOLATION LEVEL",
+        // MariaDB before 11.1 has the second name only.
+        question: "SHOW SESSION VARIABLES WHERE variable_name IN ('transaction_isolation', 'tx_isolation')",
+    },
     has_storage_engines: true,
     numbering: Numbering::AutoIncrement,
     has_inline_indexes: true,

@@ -44,7 +44,10 @@ pub(super) const TRAITS: Traits = Traits {
             AND d.objid = c.oid AND d.deptype = 'e')",
         begin_to_write: "BEGIN",
         row_lock: " FOR UPDATE",
-        isolation: Isolation::Set("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL"),
+        isolation: Isolation::Set {
+            statement: "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL",
+            question: "SHOW transaction_isolation",
+        },
         has_storage_engines: false,
         numbering: Numbering::Sequence,
         has_inline_indexes: false,

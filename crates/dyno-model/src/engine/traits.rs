@@ -136,6 +136,16 @@ impl Dialect {
         }
     }
 
+    /// A text column with a parameter's text behind it.
+    #[must_use]
+    pub fn appended(&self, column: &str) -> String {
+        match self.quoting {
+            // Two bars are an OR there.
+            Quoting::Mysql => format!("CONCAT({column}, ?)"),
+            Quoting::Postgres | Quoting::Sqlite => format!("{column} || ?"),
+        }
+    }
+
     /// A text as a literal.
     #[must_use]
     pub fn literal(&self, text: &str) -> String {
@@ -162,8 +172,13 @@ pub enum Quoting {
 /// How a session's transactions get another isolation level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Isolation {
-    /// By this statement, which the level's name follows.
-    Set(&'static str),
+    /// By a statement.
+    Set {
+        /// The statement, which the level's name follows.
+        statement: &'static str,
+        /// Asks which level is in force; it stands in the last column of the answer.
+        question: &'static str,
+    },
     /// Not at all: they are always serializable.
     AlwaysSerializable,
 }

@@ -203,13 +203,15 @@ fn item(page: &Page<'_>, conclusion: &Conclusion) -> Markup {
         Conclusion::LostUpdates { .. } | Conclusion::LostCommits { .. } => {
             (page.chip(Word { message: &page::PAGE_CHIP_LOST, class: "violated" }), true)
         }
-        Conclusion::AuditViolated { .. } => {
+        Conclusion::AuditViolated { .. } | Conclusion::Anomalies { .. } => {
             (page.chip(Word { message: &headings::VIOLATED, class: "violated" }), true)
         }
         Conclusion::UndecidedUpdates { .. } => {
             (page.chip(Word { message: &headings::UNDECIDED, class: "warned" }), false)
         }
-        Conclusion::NoLostUpdates { .. } | Conclusion::NoLostCommits { .. } => {
+        Conclusion::NoLostUpdates { .. }
+        | Conclusion::NoLostCommits { .. }
+        | Conclusion::NoAnomalies { .. } => {
             (page.chip(Word { message: &headings::INTACT, class: "intact" }), false)
         }
         Conclusion::GrowthCrossing { .. } | Conclusion::GrowthLead { .. } => {
@@ -219,6 +221,7 @@ fn item(page: &Page<'_>, conclusion: &Conclusion) -> Markup {
         | Conclusion::GrowthCourse { .. }
         | Conclusion::Looks { .. }
         | Conclusion::Found { .. }
+        | Conclusion::AnomaliesAllowed { .. }
         | Conclusion::Fault { .. } => {
             (page.chip(Word { message: &page::PAGE_CHIP_FIGURE, class: "figure" }), false)
         }

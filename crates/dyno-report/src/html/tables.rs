@@ -242,6 +242,13 @@ pub(super) fn audit(page: &Page<'_>) -> Markup {
                 p.note { (page.text(&notes::NOTE_LEDGER)) }
                 @for sentence in crate::notes::missing_commits(page.model, page.lang) { p.note { (sentence) } }
             }
+            @let anomalies = tables::anomalies(page.model);
+            @if !anomalies.is_empty() {
+                h3 { (page.text(&headings::ANOMALIES)) }
+                (page.table(anomalies))
+                p.note { (page.text(&notes::NOTE_ANOMALIES)) }
+                @for sentence in crate::notes::anomalies(page.model, page.lang) { p.note { (sentence) } }
+            }
             (contents(page))
             @for row in audits { @for reason in &row.not_run {
                 p.note { (names::labelled(&names::treatment(page.model, row.treatment, page.lang), &said(reason, page.lang), page.lang)) }

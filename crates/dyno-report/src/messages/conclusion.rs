@@ -6,10 +6,11 @@ use super::names::list;
 use super::{finding, growth, names, question};
 use crate::figures;
 use dyno_analysis::model::{
-    AuditRow, ClaimCells, Conclusion, Estimate, FaultRow, LimitVerdict, NotWorking, Range, ReportModel,
-    SearchRow, Unit, Verdict,
+    AuditRow, ClaimCells, Conclusion, Estimate, FaultRow, FoundAnomaly, LimitVerdict, NotWorking, Range,
+    ReportModel, SearchRow, Unit, Verdict,
 };
 use dyno_model::audit::AuditVerdict;
+use dyno_model::isolation::IsolationLevel;
 use dyno_model::limit::LimitMeasure;
 use dyno_model::plan::{Compare, LoadBy};
 use dyno_model::search::Search;
@@ -79,6 +80,12 @@ pub(crate) fn parts(model: &ReportModel, conclusion: &Conclusion, lang: Lang) ->
         Conclusion::NoLostCommits { treatments, acknowledged } => NO_LOST_COMMITS.fill(
             lang,
             &[("acknowledged", &figures::count(*acknowledged)), ("treatments", &treatments.to_string())],
+        ),
+        Conclusion::Anomalies { audit } => anomalies(model, &model.audits[*audit], true, lang),
+        Conclusion::AnomaliesAllowed { audit } => anomalies(model, &model.audits[*audit], false, lang),
+        Conclusion::NoAnomalies { treatments, committed } => NO_ANOMALIES.fill(
+            lang,
+            &[("committed", &figures::count(*committed)), ("treatments", &treatments.to_string())],
         ),
         Conclusion::Fault { row } => fault(model, &model.faults[*row], lang),
         Conclusion::NoLostUpdates { lines, committed, clients_max } => LOST_NONE.fill(
@@ -226,17 +233,22 @@ fn audit(model: &ReportModel, lines: &[usize], clients: &[u32], lang: Lang) -> V
         let is_violated = |audit: &&AuditRow| audit.verdict == AuditVerdict::Violated;
         model.audits.iter().filter(is_violated).filter(move |audit| is_meant(audit.treatment))
     };
-    let (mut losing, mut others) = (Vec::new(), Vec::new());
+    let (mut losing, mut mixed, mut others) = (Vec::new(), Vec::new(), Vec::new());
     for line in lines {
         let label = model.lines[*line].label.as_str();
+        let is_mixed = |audit: &AuditRow| {
+            audit.anomalies.as_ref().is_some_and(|it| it.verdict == AuditVerdict::Violated)
+        };
         if violated(*line).any(AuditRow::has_losses) {
             losing.push(label);
+        } else if violated(*line).any(is_mixed) {
+            mixed.push(label);
         } else if violated(*line).next().is_some() {
             others.push(label);
         }
     }
-    let found =
-        [(NOT_KEPT, losing), (NOT_ACCOUNTED_FOR, others)].into_iter().filter(|(_, lines)| !lines.is_empty());
+    let found = [(NOT_KEPT, losing), (NOT_KEPT_APART, mixed), (NOT_ACCOUNTED_FOR, others)];
+    let found = found.into_iter().filter(|(_, lines)| !lines.is_empty());
     found.map(|(message, lines)| message.fill(lang, &[("lines", &list(lang, &lines))])).collect()
 }
 
@@ -250,6 +262,27 @@ fn lost_commits(model: &ReportModel, audit: &AuditRow, lang: Lang) -> String {
         ("most", figures::count(ledger.lost_max)),
     ];
     LOST_COMMITS.fill(lang, &values.each_ref().map(|(name, value)| (*name, value.as_str())))
+}
+
+/// Anomalies that the level forbids, or those that it allows.
+fn anomalies(model: &ReportModel, audit: &AuditRow, is_forbidden: bool, lang: Lang) -> String {
+    let Some(anomalies) = &audit.anomalies else { return String::new() };
+    let name = |it: &FoundAnomaly| {
+        format!("{} ({})", names::anomaly(it.anomaly).text(lang), figures::count(it.count))
+    };
+    let found: Vec<String> = anomalies.found(is_forbidden).map(name).collect();
+    let values = [
+        ("treatment", names::treatment(model, audit.treatment, lang)),
+        ("level", anomalies.level.map(IsolationLevel::sql).unwrap_or_default()),
+        ("found", list(lang, &found)),
+        ("committed", figures::count(anomalies.committed)),
+    ];
+    let message = match (anomalies.level, is_forbidden) {
+        (None, _) => ANOMALIES_LEVEL_UNKNOWN,
+        (Some(_), true) => ANOMALIES_FORBIDDEN,
+        (Some(_), false) => ANOMALIES_ALLOWED,
+    };
+    message.fill(lang, &values.each_ref().map(|(name, value)| (*name, value.as_str())))
 }
 
 fn fault(model: &ReportModel, row: &FaultRow, lang: Lang) -> String {

@@ -1,9 +1,11 @@
 //! What things are called inside of sentences: numbers of clients, metrics, reasons, lists.
 
 pub(crate) use super::en::names::*;
-use super::lang::Lang;
+use super::headings;
+use super::lang::{Lang, Message};
 use dyno_analysis::model::{FaultRow, NotWorkingReason, ReportModel};
 use dyno_model::fault::{FaultAction, FaultRecord};
+use dyno_model::history::anomalies::Anomaly;
 use dyno_model::plan::Metric;
 use std::fmt;
 
@@ -60,6 +62,17 @@ pub(crate) fn metric(metric: Metric, lang: Lang) -> &'static str {
         Metric::MostClients => METRIC_MOST_CLIENTS,
     }
     .text(lang)
+}
+
+/// What an anomaly is called in tables and sentences.
+pub(crate) fn anomaly(anomaly: Anomaly) -> &'static Message {
+    match anomaly {
+        Anomaly::DirtyRead => &headings::DIRTY_READS,
+        Anomaly::IntermediateRead => &headings::INTERMEDIATE_READS,
+        Anomaly::NonRepeatableRead => &headings::NON_REPEATABLE_READS,
+        Anomaly::LostUpdate => &headings::LOST_UPDATES,
+        Anomaly::WriteSkew => &headings::WRITE_SKEWS,
+    }
 }
 
 /// Why trials did not work, as a clause.

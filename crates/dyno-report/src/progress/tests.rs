@@ -87,6 +87,22 @@ fn a_finished_trial_is_a_line_with_rate_times_and_what_the_audit_found() {
 }
 
 #[test]
+fn what_a_level_forbids_is_told_and_what_it_allows_is_not() {
+    use dyno_model::history::anomalies::{Anomaly, Found};
+    use dyno_model::isolation::IsolationLevel;
+    for (level, told) in [
+        (IsolationLevel::RepeatableRead, ", 7 FORBIDDEN BY THE ISOLATION LEVEL"),
+        (IsolationLevel::ReadCommitted, ", data intact"),
+    ] {
+        let found = vec![Found { anomaly: Anomaly::LostUpdate, count: 7, example: Vec::new() }];
+        let level = Some(level);
+        let check = AuditCheck::Anomalies { level, committed: 9, failed: 0, in_doubt: 0, outside: 0, found };
+        let line = trial_figures(&TrialRecord { audit: check.into(), ..record(0, 0) }, EN);
+        assert!(line.ends_with(told), "{line}");
+    }
+}
+
+#[test]
 fn a_finished_trial_is_said_in_the_language() {
     let trial = plan().trials[0].clone();
     let clients = plan().treatment(&trial).clients;

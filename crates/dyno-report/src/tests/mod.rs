@@ -1,6 +1,7 @@
 //! Reports as a whole, from folders that were written by the store.
 
 use dyno_analysis::model::{ComparisonOf, ReportModel, TrialState, Verdict};
+mod anomalies;
 mod bounds;
 mod damage;
 mod faults;

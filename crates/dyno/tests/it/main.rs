@@ -13,6 +13,7 @@ mod experiments;
 mod faults;
 mod find;
 mod growth;
+mod histories;
 mod http;
 mod import;
 mod init;

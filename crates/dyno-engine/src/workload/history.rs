@@ -1,0 +1,491 @@
+//! `history`: transactions on a few registers or lists, every operation of which is written into a history with times.
+//!
+//! Every value is written once, so that a read says whose write it saw. Afterwards dyno looks for anomalies in the history, and Elle can look
+//! further. Registers stay the same all the time. A list that has [`LIST_MAX`] values is left alone, and the next row takes its place, so that reads
+//! stay short. When the history is full, clients go on with rows that are not in it: the load stays the same, and the history stays whole.
+
+use super::contract::{AuditFacts, Setting, Workload};
+use super::data_set::{DataSet, TableDefinition};
+use super::isolation::{isolation_in_force, isolation_option, isolation_setup};
+use super::sbtest::{choice, integer, ledger};
+use crate::commit_ledger;
+use crate::measure::load::ClientId;
+use crate::random::Random;
+use crate::session::{Session, StatementText};
+use dyno_drivers::{Connection, Row, RowSink, RowWriter, Value};
+use dyno_model::audit::AuditCheck;
+use dyno_model::catalog::{WorkloadDescription, WorkloadOptions};
+use dyno_model::engine::Dialect;
+use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::history::anomalies::find;
+use dyno_model::history::{Attempt, Fate, History, Objects, Operation};
+use dyno_model::isolation::IsolationLevel;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+const OBJECTS: &[&str] = &["registers", "lists"];
+/// The table.
+const TABLE: &str = "history_objects";
+/// Values of a list from which on nothing is appended; clients that are at it already still do.
+const LIST_MAX: usize = 32;
+/// Longest text of a value in a list, comma included.
+const VALUE_TEXT: u64 = 12;
+/// Longest column of the MySQL family in characters of four bytes, of which a row has 65,535.
+const COLUMN_MAX: u64 = 16_000;
+/// So many transactions in a hundred write their first object twice, so that somebody might read what is in between.
+const TWICE: u64 = 10;
+
+const SELECT: usize = 0;
+const WRITE: usize = 1;
+/// Empties a list outside of the history but for one value.
+const BEGIN_ANEW: usize = 2;
+
+pub(super) fn description() -> WorkloadDescription {
+    WorkloadDescription {
+        name: "history",
+        summary: "Each transaction reads a few registers or lists, writes some of them, and reads the others again. Every operation goes into \
+                  a history with times, which Elle reads too.",
+        audit: "In the history no transaction must have read or overwritten what the isolation level forbids: dirty reads, intermediate reads, \
+                non-repeatable reads, lost updates, write skew on two objects. What the level allows is counted and is no fault.",
+        options: vec![
+            choice(
+                "objects",
+                OBJECTS,
+                "registers, whose value a write replaces; or lists, to which it appends a value (a text column), and whose \
+                 reads show the order of all writes",
+            ),
+            integer(
+                "keys",
+                1,
+                10_000,
+                10,
+                "objects that are in use at a time; fewer objects, more conflicts",
+            ),
+            integer("reads", 1, 16, 2, "objects that a transaction reads"),
+            integer(
+                "writes",
+                0,
+                16,
+                1,
+                "how many of these it writes; the others it reads again before it ends",
+            ),
+            integer(
+                "rollbacks",
+                0,
+                100,
+                5,
+                "so many transactions in a hundred are rolled back first and then made, so that somebody might read what never was",
+            ),
+            isolation_option(),
+            integer(
+                "history_max",
+                1,
+                2_000_000,
+                100_000,
+                "attempts in the history at most, about half a kilobyte of memory each; later ones are done on other rows and not written down",
+            ),
+            ledger(),
+        ],
+    }
+}
+
+/// The workload `history`.
+pub struct Histories {
+    reads: usize,
+    writes: usize,
+    rollbacks: u64,
+    /// Attempts that each client may keep.
+    room: usize,
+    options: WorkloadOptions,
+    isolation: Option<String>,
+    table: Table,
+    kept: Arc<Mutex<Vec<Attempt>>>,
+    history: OnceLock<Arc<History>>,
+}
+
+/// A row per object: so many that are in use at a time, one set of them after the other, and one set that is not in the history.
+struct Table {
+    objects: Objects,
+    keys: u64,
+    sets: u64,
+    clients: u32,
+    has_ledger: bool,
+    dialect: &'static Dialect,
+}
+
+/// State of one client: its part of the history, handed over when the client ends, however it ends.
+pub struct HistoryClient {
+    id: ClientId,
+    attempts: Vec<Attempt>,
+    kept: Arc<Mutex<Vec<Attempt>>>,
+    room: usize,
+    /// Which set of rows each key is in.
+    sets: Vec<u64>,
+    /// Values that it has written, or tried to.
+    written: u64,
+    /// End of its last attempt.
+    last: u64,
+}
+
+impl Drop for HistoryClient {
+    fn drop(&mut self) {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).append(&mut self.attempts);
+    }
+}
+
+impl HistoryClient {
+    /// Whether the attempt in progress is in the history.
+    fn is_kept(&self) -> bool {
+        self.attempts.last().is_some_and(|attempt| attempt.ended.is_none())
+    }
+
+    fn begin(&mut self, sequence: u64, now: u64) {
+        if self.attempts.len() < self.room {
+            let (client, begun) = (self.id.0, now.max(self.last + 1));
+            let (fate, ended, operations) = (Fate::InDoubt, None, Vec::new());
+            self.attempts.push(Attempt { client, sequence, begun, ended, fate, operations });
+        }
+    }
+
+    /// The attempt in progress, if it is in the history.
+    fn current(&mut self) -> Option<&mut Attempt> {
+        self.attempts.last_mut().filter(|attempt| attempt.ended.is_none())
+    }
+
+    fn end(&mut self, fate: Fate, now: u64) {
+        if let Some(attempt) = self.current() {
+            let ended = now.max(attempt.begun + 1);
+            (attempt.fate, attempt.ended) = (fate, Some(ended));
+            self.last = ended;
+        }
+    }
+
+    fn note(&mut self, operation: Operation) {
+        if let Some(attempt) = self.current() {
+            attempt.operations.push(operation);
+        }
+    }
+
+    /// The read that was noted last has been answered.
+    fn saw(&mut self, values: &[u64]) {
+        let operations = self.current().map(|attempt| &mut attempt.operations);
+        if let Some(Operation::Read { seen, .. }) = operations.and_then(|operations| operations.last_mut()) {
+            *seen = Some(values.to_vec());
+        }
+    }
+}
+
+/// What a transaction does, the same in every attempt.
+struct Draw {
+    keys: Vec<usize>,
+    writes_twice: bool,
+    is_rolled_back_first: bool,
+}
+
+/// The values that a row holds; of a register one, or none.
+#[derive(Default)]
+struct Seen(Option<Vec<u64>>);
+
+impl RowSink for Seen {
+    fn row(&mut self, row: &dyn Row) {
+        let of_text = |text: &str| text.split(',').filter_map(|value| value.parse().ok()).collect();
+        let values: Vec<u64> = match row.get(0) {
+            Value::Integer(value) => u64::try_from(value).into_iter().collect(),
+            Value::Text(text) => of_text(text),
+            Value::Bytes(bytes) => of_text(&String::from_utf8_lossy(bytes)),
+            Value::Null | Value::Float(_) => Vec::new(),
+        };
+        // A register holds 0 before the first write.
+        self.0 = Some(values.into_iter().filter(|value| *value > 0).collect());
+    }
+}
+
+impl Histories {
+    pub(super) fn build(options: &WorkloadOptions, setting: Setting) -> Result<Self, String> {
+        let dialect = setting.engine.dialect();
+        let [keys, reads, writes, history_max] =
+            ["keys", "reads", "writes", "history_max"].map(|it| options.count(it));
+        if reads > keys {
+            return Err(format!("reads = {reads} are more objects than keys = {keys}"));
+        }
+        if writes > reads {
+            return Err(format!("writes = {writes} are more objects than reads = {reads}"));
+        }
+        let objects = Objects::named(options.text("objects")).unwrap_or(Objects::Registers);
+        let sets = match objects {
+            Objects::Registers => 1,
+            // Twice what the history can fill, because keys are not chosen equally often.
+            Objects::Lists => 2 + 2 * history_max * writes / (keys * LIST_MAX as u64),
+        };
+        let clients = setting.clients;
+        let table = Table { objects, keys, sets, clients, has_ledger: options.is_on("ledger"), dialect };
+        if objects == Objects::Lists && dialect.has_storage_engines && table.width() > COLUMN_MAX {
+            let most = COLUMN_MAX / VALUE_TEXT - LIST_MAX as u64;
+            return Err(format!(
+                "lists take at most {most} clients here, because each may append a value to a full list"
+            ));
+        }
+        Ok(Self {
+            reads: reads as usize,
+            writes: writes as usize,
+            rollbacks: options.count("rollbacks"),
+            room: history_max.div_ceil(u64::from(clients).max(1)) as usize,
+            options: options.clone(),
+            isolation: isolation_setup(options, setting.engine)?,
+            table,
+            kept: Arc::default(),
+            history: OnceLock::new(),
+        })
+    }
+
+    fn draw(&self, random: &mut Random) -> Draw {
+        let mut keys = Vec::with_capacity(self.reads);
+        while keys.len() < self.reads {
+            let key = random.below(self.table.keys) as usize;
+            if !keys.contains(&key) {
+                keys.push(key);
+            }
+        }
+        let writes_twice = random.below(100) < TWICE;
+        Draw { keys, writes_twice, is_rolled_back_first: random.below(100) < self.rollbacks }
+    }
+
+    async fn attempt(
+        &self,
+        client: &mut HistoryClient,
+        (sequence, draw, is_rolled_back): (u64, &Draw, bool),
+        session: &mut Session,
+    ) -> Result<(), OperationFailure> {
+        client.begin(sequence, session.now());
+        let result = match self.operations(client, draw, session).await {
+            Ok(()) if is_rolled_back => session.roll_back().await,
+            Ok(()) => session.commit().await,
+            Err(failure) => Err(failure),
+        };
+        let fate = match &result {
+            Ok(()) if !is_rolled_back => Fate::Committed,
+            Err(_) if session.is_in_doubt() => Fate::InDoubt,
+            _ => Fate::Failed,
+        };
+        client.end(fate, session.now());
+        result
+    }
+
+    /// All but the end of a transaction.
+    async fn operations(
+        &self,
+        client: &mut HistoryClient,
+        draw: &Draw,
+        session: &mut Session,
+    ) -> Result<(), OperationFailure> {
+        session.begin().await?;
+        let mut read = Vec::with_capacity(self.reads);
+        for key in &draw.keys {
+            read.push(self.read_key(client, *key, session).await?);
+        }
+        let (written, others) = read.split_at(self.writes);
+        for (row, is_full) in written.iter().chain(written.iter().take(usize::from(draw.writes_twice))) {
+            self.write(client, *row, *is_full, session).await?;
+        }
+        for (row, _) in others {
+            self.read(client, *row, session).await?;
+        }
+        Ok(())
+    }
+
+    /// Reads an object; of a list that is full the next that is not. Its row, and whether it is full.
+    async fn read_key(
+        &self,
+        client: &mut HistoryClient,
+        key: usize,
+        session: &mut Session,
+    ) -> Result<(u64, bool), OperationFailure> {
+        loop {
+            let is_kept = client.is_kept();
+            let set = if is_kept { client.sets[key] } else { self.table.sets };
+            let row = set * self.table.keys + key as u64;
+            let is_full = self.read(client, row, session).await? >= LIST_MAX;
+            if !is_full || !is_kept {
+                return Ok((row, is_full));
+            }
+            if set + 1 == self.table.sets {
+                // The last there is: it keeps no more from here on.
+                client.room = 0;
+                return Ok((row, is_full));
+            }
+            client.sets[key] += 1;
+        }
+    }
+
+    /// Reads a row. Returns how many values it holds.
+    async fn read(
+        &self,
+        client: &mut HistoryClient,
+        row: u64,
+        session: &mut Session,
+    ) -> Result<usize, OperationFailure> {
+        client.note(Operation::Read { object: row as u32, seen: None });
+        let mut seen = Seen::default();
+        session.execute(SELECT, &[Value::Integer(row as i64)], &mut seen).await?;
+        let values = seen.0.ok_or_else(|| {
+            FailureKind::BadStatement.failure(format!("table {TABLE} has no row with id = {row}"))
+        })?;
+        client.saw(&values);
+        Ok(values.len())
+    }
+
+    async fn write(
+        &self,
+        client: &mut HistoryClient,
+        row: u64,
+        is_full: bool,
+        session: &mut Session,
+    ) -> Result<(), OperationFailure> {
+        client.written += 1;
+        let value = client.written * u64::from(self.table.clients) + u64::from(client.id.0);
+        client.note(Operation::Write { object: row as u32, value });
+        let id = Value::Integer(row as i64);
+        if self.table.objects == Objects::Registers {
+            session.run(WRITE, &[Value::Integer(value as i64), id]).await?;
+            return Ok(());
+        }
+        let statement = if is_full && !client.is_kept() { BEGIN_ANEW } else { WRITE };
+        session.run(statement, &[Value::Text(&format!("{value},")), id]).await?;
+        Ok(())
+    }
+
+    fn kept(&self) -> &Arc<History> {
+        self.history.get_or_init(|| {
+            let attempts = std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner));
+            Arc::new(History { objects: self.table.objects, clients: self.table.clients, attempts })
+        })
+    }
+}
+
+impl Workload for Histories {
+    type Client = HistoryClient;
+    type Baseline = Option<IsolationLevel>;
+
+    fn kinds(&self) -> Vec<&'static str> {
+        vec!["select", "update"]
+    }
+
+    fn session_setup(&self) -> Vec<String> {
+        self.isolation.iter().cloned().collect()
+    }
+
+    fn keeps_ledger(&self) -> bool {
+        self.table.has_ledger
+    }
+
+    fn statements(&self) -> Vec<StatementText> {
+        let set = format!("UPDATE {TABLE} SET value = ? WHERE id = ?");
+        let append =
+            format!("UPDATE {TABLE} SET value = {} WHERE id = ?", self.table.dialect.appended("value"));
+        let select = StatementText { sql: format!("SELECT value FROM {TABLE} WHERE id = ?"), kind: 0 };
+        let writes = match self.table.objects {
+            Objects::Registers => vec![set],
+            Objects::Lists => vec![append, set],
+        };
+        std::iter::once(select).chain(writes.into_iter().map(|sql| StatementText { sql, kind: 1 })).collect()
+    }
+
+    fn data(&self) -> &dyn DataSet {
+        &self.table
+    }
+
+    fn client(&self, id: ClientId) -> HistoryClient {
+        HistoryClient {
+            id,
+            attempts: Vec::new(),
+            kept: Arc::clone(&self.kept),
+            room: self.room,
+            sets: vec![0; self.table.keys as usize],
+            written: 0,
+            last: 0,
+        }
+    }
+
+    async fn transaction(
+        &self,
+        client: &mut HistoryClient,
+        sequence: u64,
+        session: &mut Session,
+        random: &mut Random,
+    ) -> Result<(), OperationFailure> {
+        let draw = self.draw(random);
+        if draw.is_rolled_back_first {
+            self.attempt(client, (sequence, &draw, true), session).await?;
+        }
+        self.attempt(client, (sequence, &draw, false), session).await
+    }
+
+    async fn baseline(
+        &self,
+        connection: &mut Connection,
+    ) -> Result<Option<IsolationLevel>, OperationFailure> {
+        isolation_in_force(&self.options, TABLE, self.table.dialect, connection).await
+    }
+
+    async fn audit(
+        &self,
+        _connection: &mut Connection,
+        facts: &AuditFacts<'_, Option<IsolationLevel>>,
+    ) -> Result<Vec<AuditCheck>, OperationFailure> {
+        let history = self.kept();
+        let committed = history.count(Fate::Committed);
+        Ok(vec![AuditCheck::Anomalies {
+            level: facts.baseline,
+            committed,
+            failed: history.count(Fate::Failed),
+            in_doubt: history.count(Fate::InDoubt),
+            outside: facts.totals.committed.saturating_sub(committed),
+            found: find(history),
+        }])
+    }
+
+    fn history(&self) -> Option<Arc<History>> {
+        Some(Arc::clone(self.kept()))
+    }
+}
+
+impl Table {
+    /// Characters of a list.
+    fn width(&self) -> u64 {
+        (LIST_MAX as u64 + u64::from(self.clients)) * VALUE_TEXT
+    }
+}
+
+impl DataSet for Table {
+    fn fingerprint(&self) -> String {
+        let Self { objects, keys, sets, clients, has_ledger, .. } = self;
+        format!("history {objects} keys={keys} sets={sets} clients={clients} ledger={has_ledger}")
+    }
+
+    fn is_reusable(&self) -> bool {
+        // What an earlier trial wrote is in no history of the next.
+        false
+    }
+
+    fn tables(&self) -> Vec<TableDefinition> {
+        let column = match self.objects {
+            Objects::Registers => "BIGINT NOT NULL".to_owned(),
+            Objects::Lists => format!("VARCHAR({}) NOT NULL", self.width()),
+        };
+        let objects = TableDefinition {
+            name: TABLE.to_owned(),
+            create: format!("CREATE TABLE {TABLE} (id INTEGER NOT NULL PRIMARY KEY, value {column})"),
+            columns: vec!["id", "value"],
+            rows: (self.sets + 1) * self.keys,
+            indexes: Vec::new(),
+        };
+        std::iter::once(objects).chain(self.has_ledger.then(commit_ledger::table)).collect()
+    }
+
+    fn row(&self, _table: usize, row: u64, out: &mut dyn RowWriter) {
+        out.integer(row as i64);
+        match self.objects {
+            Objects::Registers => out.integer(0),
+            Objects::Lists => out.text(""),
+        }
+    }
+}

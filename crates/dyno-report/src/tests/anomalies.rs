@@ -1,0 +1,89 @@
+//! What histories show stands in every form of a report and in every language, and what a level allows is told apart from what it forbids.
+
+use super::*;
+use crate::messages::{LANGUAGES, headings};
+use dyno_model::audit::AuditVerdict;
+use dyno_model::history::anomalies::{Anomaly, Found, Involved};
+use dyno_model::isolation::IsolationLevel;
+use dyno_store::fixture::each_record;
+
+/// Four lost updates in each trial of all treatments but the last; the level of the first forbids them, that of the second is not known.
+fn mixed() -> ReportModel {
+    let mut data = tiny().read();
+    let last = data.run.plan.treatments.len() - 1;
+    each_record(&mut data.run, |_, record| {
+        let treatment = record.trial.treatment;
+        let involved =
+            |client, value| Involved { client, sequence: 8, operations: format!("r[1]=3 w[1]={value}") };
+        let count = if treatment == last { 0 } else { 4 };
+        let found = Anomaly::ALL.map(|anomaly| {
+            let count = if anomaly == Anomaly::LostUpdate { count } else { 0 };
+            let example = if count > 0 { vec![involved(5, 51), involved(7, 71)] } else { Vec::new() };
+            Found { anomaly, count, example }
+        });
+        let level = match treatment {
+            0 => Some(IsolationLevel::RepeatableRead),
+            1 => None,
+            _ => Some(IsolationLevel::ReadCommitted),
+        };
+        let outside = if treatment == 0 { 100 } else { 0 };
+        let found = found.to_vec();
+        record.audit.checks =
+            vec![AuditCheck::Anomalies { level, committed: 1_000, failed: 3, in_doubt: 0, outside, found }];
+    });
+    analyse(&data)
+}
+
+#[test]
+fn a_report_says_what_a_level_forbids_and_what_it_allows() {
+    let model = mixed();
+    let verdicts: Vec<_> = model.audits.iter().map(|audit| audit.verdict).collect();
+    assert_eq!(verdicts[..3], [AuditVerdict::Violated, AuditVerdict::Undecided, AuditVerdict::Intact]);
+    let blocks = u64::from(model.provenance.blocks);
+    let (four, thousand) = (4 * blocks, blocks);
+    let text = render(&model, Format::Text, EN);
+    let flat = text.replace("\n  ", " ");
+    for sentence in [
+        format!(
+            "REPEATABLE READ forbids what happened here: lost updates ({four}), in {thousand},000 committed"
+        ),
+        format!(
+            "READ COMMITTED allows what happened here: lost updates ({four}), in {thousand},000 committed"
+        ),
+        format!("nobody can tell whether it allows what happened here: lost updates ({four})"),
+        format!(
+            "In 1 treatment no anomaly was found in the histories of {thousand},000 committed transactions."
+        ),
+    ] {
+        assert!(flat.contains(&sentence), "{sentence}: {text}");
+    }
+    let markdown = render(&model, Format::Markdown, EN);
+    let example = "lost updates: client 5, transaction 8: r\\[1\\]=3 w\\[1\\]=51; client 7, transaction 8:";
+    assert!(markdown.contains(example), "{markdown}");
+    let full = format!(
+        "{}00 of {},{}00 committed transactions came after the history was full",
+        blocks, blocks, blocks
+    );
+    assert!(markdown.contains(&full), "{markdown}");
+    assert!(crate::html::test_report(&model, EN).contains(headings::ANOMALIES.text(EN)));
+    let json = render(&model, Format::Json, EN);
+    assert!(json.contains("\"is_forbidden\": true") && json.contains("r[1]=3 w[1]=71"), "{json}");
+}
+
+#[test]
+fn every_language_and_form_has_the_part_on_isolation() {
+    let model = mixed();
+    for lang in LANGUAGES {
+        let heading = headings::ANOMALIES.text(lang);
+        for format in [Format::Text, Format::Markdown, Format::Html] {
+            let report = render(&model, format, lang);
+            assert!(
+                report.contains(heading) && report.contains("REPEATABLE READ"),
+                "{}: {report}",
+                lang.code
+            );
+        }
+    }
+    let none = render(tiny_model(), Format::Html, EN);
+    assert!(!none.contains(headings::ANOMALIES.text(EN)), "without histories there is no such part");
+}

@@ -1,0 +1,158 @@
+//! `history.edn`: what the clients of a trial read and wrote, as Elle reads it: a map per line for each beginning and each end of a transaction.
+//!
+//! A process of Elle never goes on after an operation whose outcome nobody knows, so that a client goes on under a new number then.
+
+use dyno_model::history::{Attempt, Fate, History, Objects, Operation};
+use std::fmt::Write as _;
+
+/// Lines that are made at a time.
+const LINES: usize = 4096;
+
+/// A moment in an attempt. In order of time; at the same moment beginnings come before ends, so that two that touch count as overlapping.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Moment {
+    time: u64,
+    is_end: bool,
+    attempt: usize,
+}
+
+/// The file in parts.
+pub(crate) fn parts(history: &History) -> impl Iterator<Item = String> {
+    let processes = processes(history);
+    let mut moments: Vec<Moment> = Vec::with_capacity(2 * history.attempts.len());
+    for (attempt, Attempt { begun, ended, .. }) in history.attempts.iter().enumerate() {
+        moments.push(Moment { time: *begun, is_end: false, attempt });
+        moments.extend(ended.map(|time| Moment { time, is_end: true, attempt }));
+    }
+    moments.sort_unstable();
+    let mut index = 0;
+    std::iter::from_fn(move || {
+        let part = &moments[index..moments.len().min(index + LINES)];
+        let mut text = String::new();
+        for moment in part {
+            line(history, *moment, (index, processes[moment.attempt]), &mut text);
+            index += 1;
+        }
+        (!text.is_empty()).then_some(text)
+    })
+}
+
+/// The process of each attempt: the client's number, and one higher by the number of clients after each attempt of its that is in doubt.
+fn processes(history: &History) -> Vec<u64> {
+    let mut next: Vec<u64> = (0..u64::from(history.clients)).collect();
+    let of = |attempt: &Attempt| {
+        let process = next[attempt.client as usize];
+        if attempt.fate == Fate::InDoubt {
+            next[attempt.client as usize] += u64::from(history.clients);
+        }
+        process
+    };
+    history.attempts.iter().map(of).collect()
+}
+
+fn line(history: &History, moment: Moment, (index, process): (usize, u64), text: &mut String) {
+    let attempt = &history.attempts[moment.attempt];
+    let kind = match (moment.is_end, attempt.fate) {
+        (false, _) => "invoke",
+        (true, Fate::Committed) => "ok",
+        (true, Fate::Failed) => "fail",
+        (true, Fate::InDoubt) => "info",
+    };
+    // Writing to a String cannot fail.
+    let _ = write!(
+        text,
+        "{{:index {index}, :time {}, :type :{kind}, :process {process}, :f :txn, :value [",
+        moment.time
+    );
+    // What was read is known of what committed; of all else nobody promises it.
+    let is_known = moment.is_end && attempt.fate == Fate::Committed;
+    for (at, operation) in attempt.operations.iter().enumerate() {
+        text.push_str(if at == 0 { "" } else { " " });
+        let _ = match (operation, history.objects) {
+            (Operation::Write { object, value }, Objects::Registers) => write!(text, "[:w {object} {value}]"),
+            (Operation::Write { object, value }, Objects::Lists) => {
+                write!(text, "[:append {object} {value}]")
+            }
+            (Operation::Read { object, seen: Some(seen) }, objects) if is_known => {
+                let values = seen.iter().map(u64::to_string).collect::<Vec<_>>().join(" ");
+                match objects {
+                    Objects::Lists => write!(text, "[:r {object} [{values}]]"),
+                    Objects::Registers if values.is_empty() => write!(text, "[:r {object} nil]"),
+                    Objects::Registers => write!(text, "[:r {object} {values}]"),
+                }
+            }
+            (Operation::Read { object, .. }, _) => write!(text, "[:r {object} nil]"),
+        };
+    }
+    text.push_str("]}\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attempt(client: u32, times: (u64, Option<u64>), fate: Fate, operations: Vec<Operation>) -> Attempt {
+        Attempt { client, sequence: 0, begun: times.0, ended: times.1, fate, operations }
+    }
+
+    fn read(object: u32, seen: &[u64]) -> Operation {
+        Operation::Read { object, seen: Some(seen.to_vec()) }
+    }
+
+    #[test]
+    fn a_history_is_written_in_order_of_time_as_elle_reads_it() {
+        let write = |object, value| Operation::Write { object, value };
+        let attempts = vec![
+            attempt(1, (20, Some(40)), Fate::Committed, vec![read(3, &[2, 5]), write(3, 7)]),
+            attempt(
+                1,
+                (41, Some(50)),
+                Fate::Failed,
+                vec![read(3, &[]), Operation::Read { object: 4, seen: None }],
+            ),
+            attempt(0, (10, Some(30)), Fate::InDoubt, vec![write(3, 5)]),
+            attempt(0, (40, None), Fate::InDoubt, vec![read(4, &[])]),
+        ];
+        let history = History { objects: Objects::Lists, clients: 2, attempts };
+        let text: String = parts(&history).collect();
+        let expected = "\
+{:index 0, :time 10, :type :invoke, :process 0, :f :txn, :value [[:append 3 5]]}
+{:index 1, :time 20, :type :invoke, :process 1, :f :txn, :value [[:r 3 nil] [:append 3 7]]}
+{:index 2, :time 30, :type :info, :process 0, :f :txn, :value [[:append 3 5]]}
+{:index 3, :time 40, :type :invoke, :process 2, :f :txn, :value [[:r 4 nil]]}
+{:index 4, :time 40, :type :ok, :process 1, :f :txn, :value [[:r 3 [2 5]] [:append 3 7]]}
+{:index 5, :time 41, :type :invoke, :process 1, :f :txn, :value [[:r 3 nil] [:r 4 nil]]}
+{:index 6, :time 50, :type :fail, :process 1, :f :txn, :value [[:r 3 nil] [:r 4 nil]]}
+";
+        assert_eq!(text, expected);
+        let registers = History {
+            objects: Objects::Registers,
+            clients: 1,
+            attempts: vec![attempt(
+                0,
+                (1, Some(2)),
+                Fate::Committed,
+                vec![read(3, &[]), write(3, 7), read(3, &[7])],
+            )],
+        };
+        let text: String = parts(&registers).collect();
+        assert!(text.ends_with(":value [[:r 3 nil] [:w 3 7] [:r 3 7]]}\n"), "{text}");
+    }
+
+    #[test]
+    fn a_long_history_is_handed_over_in_parts_without_a_gap() {
+        let attempts =
+            (0..LINES as u64).map(|at| attempt(0, (2 * at, Some(2 * at + 1)), Fate::Committed, Vec::new()));
+        let history = History { objects: Objects::Registers, clients: 1, attempts: attempts.collect() };
+        let parts: Vec<String> = parts(&history).collect();
+        assert_eq!(parts.len(), 2);
+        let lines: Vec<String> = parts.concat().lines().map(str::to_owned).collect();
+        assert_eq!(lines.len(), 2 * LINES);
+        assert!(
+            lines
+                .iter()
+                .enumerate()
+                .all(|(at, line)| line.starts_with(&format!("{{:index {at}, :time {at},")))
+        );
+    }
+}
