@@ -131,6 +131,6 @@ fn a_history_that_is_full_stays_whole_and_the_load_goes_on() {
     };
     assert_eq!((committed + failed + in_doubt, committed + outside), (80, 320), "{ended}");
     assert_eq!(records[0].audit.verdict(), AuditVerdict::Intact, "whoever is outside touches nothing in it");
-    let report = bench.dyno(&["report", "r", "--format", "markdown"]);
+    let report = bench.dyno(&["report", "r", "--format", "md"]);
     assert!(report.stdout.contains("came after the history was full"), "{report}");
 }
