@@ -174,7 +174,7 @@ fn versions_read(attempt: &Attempt) -> Vec<Version> {
                 own.insert(*object);
             }
             Operation::Read { object, seen: Some(seen) } if !own.contains(object) => {
-                read.push((*object, last(seen)))
+                read.push((*object, last(seen)));
             }
             Operation::Read { .. } => {}
         }
