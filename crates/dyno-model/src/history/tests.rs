@@ -36,6 +36,9 @@ fn history(objects: Objects, text: &str) -> History {
     History { objects, clients: 9, attempts }
 }
 
+/// What objects are, a history, and what is in it.
+type Row = (Objects, &'static str, &'static [(Anomaly, u64)]);
+
 /// What was found, without what was not.
 fn found(history: &History) -> Vec<(Anomaly, u64)> {
     find(history).into_iter().filter(|it| it.count > 0).map(|it| (it.anomaly, it.count)).collect()
@@ -45,7 +48,7 @@ fn found(history: &History) -> Vec<(Anomaly, u64)> {
 fn each_anomaly_is_found_where_it_was_planted_and_only_there() {
     use Anomaly::{DirtyRead, IntermediateRead, LostUpdate, NonRepeatableRead, WriteSkew};
     use Objects::{Lists, Registers};
-    let rows: &[(Objects, &str, &[(Anomaly, u64)])] = &[
+    let rows: &[Row] = &[
         (Registers, "", &[]),
         // One after the other, with a failure and a retry in between.
         (Registers, "0 c r1= w1=1\n1 f r1=1 w1=2\n1 c r1=1 w1=3\n0 c r1=3 r2=", &[]),

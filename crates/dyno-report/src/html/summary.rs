@@ -180,7 +180,9 @@ fn change(page: &Page<'_>) -> String {
 
 fn item(page: &Page<'_>, conclusion: &Conclusion) -> Markup {
     let (chip, is_alarming) = match conclusion {
-        Conclusion::Claim { is_judged: false, .. } => {
+        Conclusion::Claim { is_judged: false, .. }
+        | Conclusion::VerdictsDisabled { .. }
+        | Conclusion::Comparison { verdict: None, .. } => {
             (page.chip(Word { message: &page::PAGE_CHIP_NO_VERDICT, class: "none" }), false)
         }
         Conclusion::Claim { holds, contradicted, .. } => {
@@ -196,9 +198,6 @@ fn item(page: &Page<'_>, conclusion: &Conclusion) -> Markup {
         }
         Conclusion::InvalidTrials { .. } | Conclusion::DidNotWork { .. } => {
             (page.chip(Word { message: &headings::INVALID, class: "invalid severe" }), true)
-        }
-        Conclusion::VerdictsDisabled { .. } => {
-            (page.chip(Word { message: &page::PAGE_CHIP_NO_VERDICT, class: "none" }), false)
         }
         Conclusion::LostUpdates { .. } | Conclusion::LostCommits { .. } => {
             (page.chip(Word { message: &page::PAGE_CHIP_LOST, class: "violated" }), true)
@@ -230,9 +229,6 @@ fn item(page: &Page<'_>, conclusion: &Conclusion) -> Markup {
         }
         Conclusion::Question { question } => {
             (page.chip(words::verdict(page.model.questions[*question].effect.verdict)), false)
-        }
-        Conclusion::Comparison { verdict: None, .. } => {
-            (page.chip(Word { message: &page::PAGE_CHIP_NO_VERDICT, class: "none" }), false)
         }
         Conclusion::Comparison { verdict, .. } => (page.chip(words::verdict(*verdict)), false),
     };

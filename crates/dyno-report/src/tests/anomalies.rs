@@ -60,10 +60,8 @@ fn a_report_says_what_a_level_forbids_and_what_it_allows() {
     let markdown = render(&model, Format::Markdown, EN);
     let example = "lost updates: client 5, transaction 8: r\\[1\\]=3 w\\[1\\]=51; client 7, transaction 8:";
     assert!(markdown.contains(example), "{markdown}");
-    let full = format!(
-        "{}00 of {},{}00 committed transactions came after the history was full",
-        blocks, blocks, blocks
-    );
+    let full =
+        format!("{blocks}00 of {blocks},{blocks}00 committed transactions came after the history was full");
     assert!(markdown.contains(&full), "{markdown}");
     assert!(crate::html::test_report(&model, EN).contains(headings::ANOMALIES.text(EN)));
     let json = render(&model, Format::Json, EN);

@@ -67,7 +67,7 @@ fn each_level_shows_what_it_is_known_for_and_nothing_that_it_keeps_out() {
         }
         for objects in ["registers", "lists"] {
             let bench = Bench::new();
-            bench.file("h.toml", &spec(name, objects, levels));
+            bench.file("h.toml", spec(name, objects, levels));
             let ended = bench.dyno(&["run", "h.toml", "--out", "r"]);
             let records = records(&bench.path().join("r"));
             assert_eq!(records.len(), levels.len(), "{ended}");
