@@ -24,6 +24,7 @@ mod figures;
 mod format;
 mod grid;
 mod html;
+mod isolation;
 mod json;
 mod markdown;
 mod measures;

@@ -3,7 +3,7 @@
 use super::facts::Fact;
 use super::table::{Table, escaped};
 use super::test_report::{Part, cover, sections};
-use super::{notes, tables, topology};
+use super::{isolation, notes, tables, topology};
 use crate::messages::{Lang, Message, conclusion, growth as growth_texts, headings, notes as texts};
 use dyno_analysis::model::ReportModel;
 use dyno_model::printable::lines;
@@ -169,8 +169,8 @@ impl Page {
         for sentence in notes::missing_commits(model, self.lang) {
             self.paragraph(&escaped(&sentence));
         }
-        self.section(headings::ANOMALIES, &tables::anomalies(model), &[texts::NOTE_ANOMALIES]);
-        for sentence in notes::anomalies(model, self.lang) {
+        self.section(headings::ANOMALIES, &isolation::table(model), &[texts::NOTE_ANOMALIES]);
+        for sentence in isolation::sentences(model, self.lang) {
             self.paragraph(&escaped(&sentence));
         }
         let contents = tables::contents(model);

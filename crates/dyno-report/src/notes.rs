@@ -2,10 +2,7 @@
 
 use super::{figures, words};
 use crate::messages::{Lang, Message, finding, list, names, notes, said};
-use dyno_analysis::model::{
-    AnomalyExample, Comparison, FindingRow, FoundAnomaly, LedgerExample, ReportModel, Verdict,
-};
-use dyno_model::history::anomalies::Involved;
+use dyno_analysis::model::{Comparison, FindingRow, LedgerExample, ReportModel, Verdict};
 use dyno_model::plan::{LoadPlan, Spacing, StopRule};
 
 /// When and with what it was measured, and the machine. `started` is the time as it is to be shown.
@@ -286,35 +283,6 @@ pub(super) fn missing_commits(model: &ReportModel, lang: Lang) -> Vec<String> {
             message.fill(lang, &[("trial", trial), ("client", &client), ("number", &number)])
         })
         .collect()
-}
-
-/// Of each treatment's anomalies the first of each kind; then how many transactions are in no history.
-pub(super) fn anomalies(model: &ReportModel, lang: Lang) -> Vec<String> {
-    let audits =
-        || model.audits.iter().filter_map(|audit| Some((audit.treatment, audit.anomalies.as_ref()?)));
-    let cases = audits().flat_map(|(_, audit)| audit.found.iter());
-    let example = |found: &FoundAnomaly| {
-        let AnomalyExample { trial, transactions } = found.example.as_ref()?;
-        let involved = |it: &Involved| {
-            let (client, number) = (it.client.to_string(), it.sequence.to_string());
-            let values = [("client", client.as_str()), ("number", &number), ("operations", &it.operations)];
-            notes::NOTE_INVOLVED.fill(lang, &values)
-        };
-        let transactions: Vec<String> = transactions.iter().map(involved).collect();
-        let values = [
-            ("trial", trial.as_str()),
-            ("anomaly", names::anomaly(found.anomaly).text(lang)),
-            ("transactions", &transactions.join(lang.semicolon)),
-        ];
-        Some(notes::NOTE_ANOMALY.fill(lang, &values))
-    };
-    let outside = audits().filter(|(_, audit)| audit.outside > 0).map(|(treatment, audit)| {
-        let (outside, all) = (figures::count(audit.outside), figures::count(audit.outside + audit.committed));
-        let treatment = names::treatment(model, treatment, lang);
-        notes::NOTE_HISTORY_FULL
-            .fill(lang, &[("treatment", &treatment), ("outside", &outside), ("committed", &all)])
-    });
-    cases.filter_map(example).chain(outside).collect()
 }
 
 /// Where published figures are from.

@@ -16,8 +16,6 @@ use dyno_analysis::model::{
 use dyno_model::audit::AuditVerdict;
 use dyno_model::failure::FailureKind;
 use dyno_model::finding::Severity;
-use dyno_model::history::anomalies::Anomaly;
-use dyno_model::isolation::IsolationLevel;
 use dyno_model::plan::LoadBy;
 
 /// Columns of those measures that tables have.
@@ -36,14 +34,14 @@ fn treatment(model: &ReportModel, index: usize) -> Cell {
 }
 
 /// Treatments by line and rising number of clients.
-fn by_line(model: &ReportModel) -> Vec<(usize, &TreatmentRow)> {
+pub(crate) fn by_line(model: &ReportModel) -> Vec<(usize, &TreatmentRow)> {
     let mut rows: Vec<_> = model.treatments.iter().enumerate().collect();
     rows.sort_by_key(|(_, row)| (row.line, row.clients));
     rows
 }
 
 /// A table with a row per treatment, under the names of their lines.
-fn of_treatments<R>(
+pub(crate) fn of_treatments<R>(
     model: &ReportModel,
     columns: impl IntoIterator<Item = Column>,
     rows: impl IntoIterator<Item = (usize, R)>,
@@ -211,27 +209,6 @@ pub(crate) fn ledgers(model: &ReportModel) -> Table {
         Some((index, audit.ledger.as_ref()?))
     });
     of_treatments(model, columns(LEDGER), rows, |ledger| cells(LEDGER, Some(ledger)).collect())
-}
-
-/// What transactions did to one another; what the level in force forbids alarms.
-pub(crate) fn anomalies(model: &ReportModel) -> Table {
-    let rows = by_line(model).into_iter().filter_map(|(index, _)| {
-        let audit = model.audits.iter().find(|audit| audit.treatment == index)?;
-        Some((index, audit.anomalies.as_ref()?))
-    });
-    let before = [Column::left(&headings::ISOLATION_LEVEL), Column::right(&headings::COMMITTED)];
-    let kinds = Anomaly::ALL.map(|anomaly| Column::right(names::anomaly(anomaly)));
-    let after = [Column::left(&headings::AUDIT_VERDICT)];
-    of_treatments(model, before.into_iter().chain(kinds).chain(after), rows, |audit| {
-        let mut cells =
-            vec![Cell::figure(audit.level.map(IsolationLevel::sql)), Cell::count(audit.committed)];
-        cells.extend(Anomaly::ALL.map(|anomaly| match audit.found.iter().find(|it| it.anomaly == anomaly) {
-            Some(it) => Cell::count(it.count).alarming(it.is_forbidden && it.count > 0),
-            None => Cell::figure(None),
-        }));
-        cells.push(Cell::word(words::audit(audit.verdict)));
-        cells
-    })
 }
 
 /// What faults did that were made on purpose.

@@ -4,7 +4,7 @@
 use crate::facts::{self, Fact};
 use crate::messages::{Lang, Message, conclusion, headings, names, notes as texts, page};
 use crate::table::{Column, Table};
-use crate::{cell::Cell, notes, tables};
+use crate::{cell::Cell, isolation, notes, tables};
 use dyno_analysis::model::ReportModel;
 use dyno_model::front::FrontMatter;
 
@@ -94,7 +94,7 @@ fn summary(model: &ReportModel, lang: Lang) -> Vec<Part> {
         (&headings::FAULTS, tables::faults(model, lang), &texts::NOTE_FAULTS),
         (&headings::FAULT_ERRORS, tables::fault_errors(model), &texts::NOTE_FAULT_ERRORS),
         (&headings::LEDGER, tables::ledgers(model), &texts::NOTE_LEDGER),
-        (&headings::ANOMALIES, tables::anomalies(model), &texts::NOTE_ANOMALIES),
+        (&headings::ANOMALIES, isolation::table(model), &texts::NOTE_ANOMALIES),
     ] {
         if !table.is_empty() {
             parts.extend([heading(title, lang), Part::Table(table), Part::Text(note.text(lang).to_owned())]);

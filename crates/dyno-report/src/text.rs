@@ -1,7 +1,7 @@
 //! The report for a terminal: what `dyno run` prints at its end. Conclusions come last, where the eye is.
 
 use super::table::wrapped;
-use super::{notes, tables, topology};
+use super::{isolation, notes, tables, topology};
 use crate::messages::{Lang, Message, conclusion, growth as growth_texts, headings, notes as texts};
 use dyno_analysis::model::ReportModel;
 
@@ -38,7 +38,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
         (headings::FAULTS, tables::faults(model, lang)),
         (headings::FAULT_ERRORS, tables::fault_errors(model)),
         (headings::LEDGER, tables::ledgers(model)),
-        (headings::ANOMALIES, tables::anomalies(model)),
+        (headings::ANOMALIES, isolation::table(model)),
         (headings::SEARCHES, tables::searches(model)),
         (headings::STAGES, tables::stages(model)),
         (headings::TRANSACTIONS, tables::transactions(model)),

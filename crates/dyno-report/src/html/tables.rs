@@ -242,12 +242,12 @@ pub(super) fn audit(page: &Page<'_>) -> Markup {
                 p.note { (page.text(&notes::NOTE_LEDGER)) }
                 @for sentence in crate::notes::missing_commits(page.model, page.lang) { p.note { (sentence) } }
             }
-            @let anomalies = tables::anomalies(page.model);
+            @let anomalies = crate::isolation::table(page.model);
             @if !anomalies.is_empty() {
                 h3 { (page.text(&headings::ANOMALIES)) }
                 (page.table(anomalies))
                 p.note { (page.text(&notes::NOTE_ANOMALIES)) }
-                @for sentence in crate::notes::anomalies(page.model, page.lang) { p.note { (sentence) } }
+                @for sentence in crate::isolation::sentences(page.model, page.lang) { p.note { (sentence) } }
             }
             (contents(page))
             @for row in audits { @for reason in &row.not_run {

@@ -112,7 +112,7 @@ fn isolation_levels_are_compared_on_servers_and_on_clusters() {
 fn histories_are_searched_on_servers_and_on_clusters() {
     let bench = Bench::new();
     let Some(ended) = smoke(&bench, "anomalies") else { return };
-    let allowed = "NDB, 20 clients: READ COMMITTED allows what happened here: ";
+    let allowed = "NDB (read-committed), 20 clients: READ COMMITTED allows what happened here: ";
     assert!(ended.stdout.replace("\n  ", " ").contains(allowed), "{ended}");
 }
 
