@@ -456,6 +456,19 @@ mod tests {
     }
 
     #[test]
+    fn how_a_transaction_ended_goes_on_under_its_name() {
+        let kinds = Kinds { statements: Vec::new(), transactions: vec!["read", "pay"] };
+        let mut recorder = Recorder::new(&kinds, 16);
+        recorder.committed(1, 1, 2, 1.0, true);
+        recorder.failed(1, FailureKind::Deadlock, 1, 2, false, true);
+        recorder.cut_off(1, 1, 2, true);
+        let handed: Vec<_> =
+            recorder.samples.iter().map(|sample| (sample.occurrence(), sample.name())).collect();
+        let ends = [Occurrence::Committed, Occurrence::Failed(FailureKind::Deadlock), Occurrence::CutOff];
+        assert_eq!(handed, ends.map(|end| (end, 1)));
+    }
+
+    #[test]
     fn a_full_batch_leaves_and_nothing_is_lost_on_the_way() {
         let (sender, receiver) = std::sync::mpsc::sync_channel(100);
         let shared = SharedRecorder::new(3, &Kinds::default(), 32, sender);
