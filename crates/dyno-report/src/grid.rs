@@ -5,35 +5,64 @@ use crate::messages::{Lang, headings, names};
 use crate::table::{Align, Column, Form, Group, Table};
 use crate::words::Word;
 use maud::{Markup, html};
+use unicode_width::UnicodeWidthStr;
 
 /// A word in a frame, told apart by sign and shape as well as by colour.
 pub(crate) fn chip(word: Word, lang: Lang) -> Markup {
     html! { span class={ "chip " (word.class) } { (word.text(lang)) } }
 }
 
+/// Longest word that is kept on one line, in bytes; a telephone has room for it.
+const LONGEST_WORD: usize = 28;
+/// Widest text of a cell that is kept on one line, in columns of a terminal: names of variants, metrics and trials.
+const KEPT_WIDTH: usize = 18;
+/// A text of a cell from this width on is a sentence, which needs room.
+const SENTENCE_WIDTH: usize = 40;
+/// Rows of a table that is kept on one page of paper.
+const SHORT_ROWS: usize = 10;
+
+/// The text, with words that have hyphens in them kept on one line: `read-modify-write`, `--release`.
+pub(crate) fn unbroken(text: &str) -> Markup {
+    let is_inside = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let mut rest = text;
+    let mut parts = Vec::new();
+    while !rest.is_empty() {
+        let is_word = rest.starts_with(is_inside);
+        let end = rest.find(|c| is_inside(c) != is_word).unwrap_or(rest.len());
+        let (part, after) = rest.split_at(end);
+        let is_kept = is_word
+            && part.len() <= LONGEST_WORD
+            && part.contains('-')
+            && part.contains(|c: char| c.is_ascii_alphabetic());
+        parts.push((part, is_kept));
+        rest = after;
+    }
+    html! { @for (part, is_kept) in parts { @if is_kept { span.w { (part) } } @else { (part) } } }
+}
+
 /// The table, with a caption unless it is empty. A reader may sort its rows; groups stay together.
 pub(crate) fn table(table: Table, caption: &str, lang: Lang) -> Markup {
-    let table = table.for_form(Form::Text);
+    let table = table.for_form(Form::Text).without_absent_columns();
     let of_treatments = table.columns.first().is_some_and(|column| column.heading == &headings::CLIENTS);
     // With one number of clients per line there is nothing to group, and the first column names the treatment.
     let is_flat = of_treatments && table.groups.iter().all(|group| group.rows.len() < 2);
     let has_titles = table.names.is_empty() && !is_flat;
     let first = if is_flat { Some(&headings::SYSTEM) } else { None };
     html! {
-        div.wide { table.sortable {
+        div.wide { table class={ "sortable" @if table.rows() <= SHORT_ROWS { " short" } } {
             @if !caption.is_empty() { caption { (caption) } }
             thead { tr {
                 @for name in table.names { th.l scope="col" { (name.text(lang)) } }
                 @for (i, column) in table.columns.iter().enumerate() {
                     @let heading = first.filter(|_| i == 0).unwrap_or(column.heading);
                     @let is_left = column.align == Align::Left || of_treatments && i == 0;
-                    th class=[is_left.then_some("l")] scope="col" { (heading.text(lang)) }
+                    th class=[is_left.then_some("l")] scope="col" { (heading_text(heading.text(lang))) }
                 }
             } }
             @if has_titles {
                 @for group in &table.groups { tbody {
                     @for name in &group.names {
-                        tr { th.group scope="rowgroup" colspan=(table.columns.len()) { (name) } }
+                        tr { th.group scope="rowgroup" colspan=(table.columns.len()) { span { (unbroken(name)) } } }
                     }
                     (rows(group, &table.columns, is_flat, lang))
                 } }
@@ -51,27 +80,60 @@ fn rows(group: &Group, columns: &[Column], is_flat: bool, lang: Lang) -> Markup 
     html! {
         @for row in &group.rows { tr {
             @for (i, name) in names.iter().enumerate() {
-                @if i == 0 { th scope="row" { (name) } } @else { td.l { (name) } }
+                @if i == 0 { th class=[kept(name)] scope="row" { (whole(name)) } } @else { td class={ "l" @if kept(name).is_some() { " k" } } { (whole(name)) } }
             }
             @for (i, (cell, column)) in row.iter().zip(columns).enumerate() {
                 @if i == 0 && names.is_empty() {
-                    th scope="row" { (content(cell, label, lang)) }
+                    th class=[head_class(cell, column, label, lang)] scope="row" { (content(cell, label, lang)) }
                 } @else {
-                    td class=[class(cell, column)] title=[cell.detail.as_deref()] { (content(cell, label, lang)) }
+                    td class=[class(cell, column, lang)] title=[cell.detail.as_deref()] { (content(cell, label, lang)) }
                 }
             }
         } }
     }
 }
 
-fn class(cell: &Cell, column: &Column) -> Option<&'static str> {
+/// A text of a cell, which may be kept on one line as a whole.
+fn whole(text: &str) -> Markup {
+    if kept(text).is_some() {
+        html! { (text) }
+    } else {
+        unbroken(text)
+    }
+}
+
+/// The heading of a column, in which a figure and its per cent sign stay together.
+fn heading_text(text: &str) -> String {
+    text.replace(" %", "\u{a0}%")
+}
+
+/// Class of a text that is kept on one line.
+fn kept(text: &str) -> Option<&'static str> {
+    (text.width() <= KEPT_WIDTH).then_some("k")
+}
+
+/// Class of the cell that names a row.
+fn head_class(cell: &Cell, column: &Column, line: Option<&str>, lang: Lang) -> Option<&'static str> {
+    match (&cell.value, column.align) {
+        (Value::Treatment { .. }, _) if line.is_some() => None,
+        (Value::Treatment { .. }, _) => Some("k"),
+        (_, Align::Right) => Some("r"),
+        (_, Align::Left) => kept(&cell.plain(lang)),
+    }
+}
+
+fn class(cell: &Cell, column: &Column, lang: Lang) -> Option<&'static str> {
     let is_long = match &cell.value {
         Value::Figure { text, half, .. } => half.is_some() || text.contains(' '),
         Value::Span(..) => true,
         _ => false,
     };
     match (column.align, is_long, cell.is_alarming) {
-        (Align::Left, ..) => Some("l"),
+        (Align::Left, ..) => Some(match cell.plain(lang).width() {
+            ..=KEPT_WIDTH => "l k",
+            SENTENCE_WIDTH.. => "l long",
+            _ => "l",
+        }),
         (Align::Right, true, true) => Some("n alarm"),
         (Align::Right, true, false) => Some("n"),
         (Align::Right, false, true) => Some("alarm"),
@@ -97,6 +159,6 @@ pub(crate) fn content(cell: &Cell, line: Option<&str>, lang: Lang) -> Markup {
             };
             html! { a href={ "#t" (index) } { (text) } }
         }
-        _ => html! { (cell.plain(lang)) },
+        _ => whole(&cell.plain(lang)),
     }
 }

@@ -4,6 +4,7 @@ use super::{figures, words};
 use crate::messages::{Lang, Message, finding, list, names, notes, said};
 use dyno_analysis::model::{Comparison, FindingRow, LedgerExample, ReportModel, Verdict};
 use dyno_model::plan::{LoadPlan, Spacing, StopRule};
+use std::collections::BTreeMap;
 
 /// When and with what it was measured, and the machine. `started` is the time as it is to be shown.
 pub(super) fn origin(model: &ReportModel, started: &str, lang: Lang) -> Vec<String> {
@@ -61,16 +62,21 @@ pub(super) fn systems(model: &ReportModel, lang: Lang) -> String {
         .provenance
         .systems
         .iter()
-        .map(|system| format!("{} {}", system.name, system.version).trim_end().to_owned())
+        .map(|system| format!("{} {}", system.name, said(&system.version, lang)).trim_end().to_owned())
         .collect();
     notes::NOTE_SYSTEMS.fill(lang, &[("systems", &list(lang, &names))])
+}
+
+/// Options of a workload that have a value.
+pub(crate) fn told(options: &BTreeMap<String, String>) -> impl Iterator<Item = (&String, &String)> {
+    options.iter().filter(|(_, value)| !value.is_empty())
 }
 
 /// Workloads with their options, and how trials were loaded.
 pub(super) fn workloads(model: &ReportModel, lang: Lang) -> Vec<String> {
     let workloads = model.provenance.workloads.iter().map(|workload| {
         let options: Vec<String> =
-            workload.options.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+            told(&workload.options).map(|(name, value)| format!("{name} = {value}")).collect();
         notes::NOTE_WORKLOAD.fill(lang, &[("kind", &workload.kind), ("options", &list(lang, &options))])
     });
     workloads.chain(model.provenance.loads.iter().map(|load| load_sentence(load, lang))).collect()
@@ -115,7 +121,7 @@ fn load_sentence(load: &LoadPlan, lang: Lang) -> String {
         lang,
         &[
             (limit.0, &limit.1),
-            ("warmup", &load.warmup.to_string()),
+            ("warmup", &if load.warmup.0 > 0 { load.warmup.to_string() } else { "0 s".to_owned() }),
             ("attempts", &load.attempts_max.to_string()),
         ],
     );

@@ -1,13 +1,15 @@
 //! A table of typed cells, and how it is laid out for a terminal or as Markdown. All that text and Markdown take from outside is made safe to print here.
 
 use crate::breaks;
-use crate::cell::Cell;
+use crate::cell::{Cell, Value};
 use crate::messages::{Lang, Message, headings};
 use dyno_model::printable::{self, line};
 use unicode_width::UnicodeWidthStr;
 
 /// Blanks between two columns.
 const GAP: usize = 2;
+/// Columns of the narrowest terminal that tables are laid out for; one that is a little wider has its columns nearer to each other.
+const TERMINAL: usize = 80;
 
 /// Side of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,8 +129,17 @@ impl Table {
         self.only(|column| column.form != other)
     }
 
-    fn only(mut self, is_kept: impl Fn(&Column) -> bool) -> Self {
-        let kept: Vec<bool> = self.columns.iter().map(is_kept).collect();
+    /// The table without columns that have no figure in any row: intervals of a single block, a processor that was not looked at.
+    pub(crate) fn without_absent_columns(self) -> Self {
+        let rows = || self.groups.iter().flat_map(|group| &group.rows);
+        let is_told = |at: usize| at == 0 || rows().any(|row| row[at].value != Value::Absent);
+        let told: Vec<bool> = (0..self.columns.len()).map(is_told).collect();
+        let mut places = told.into_iter();
+        self.only(|_| places.next() == Some(true))
+    }
+
+    fn only(mut self, mut is_kept: impl FnMut(&Column) -> bool) -> Self {
+        let kept: Vec<bool> = self.columns.iter().map(&mut is_kept).collect();
         let mut places = kept.iter();
         self.columns.retain(|_| places.next() == Some(&true));
         for row in self.groups.iter_mut().flat_map(|group| &mut group.rows) {
@@ -148,16 +159,23 @@ impl Table {
 
     /// Columns aligned by blanks, as wide as their widest cell. Rows under a group are indented.
     pub(crate) fn to_text(&self, lang: Lang) -> String {
-        let plain = Plain::of(self, lang);
+        let plain = Plain::of(&self.clone().without_absent_columns(), lang);
         let widths = plain.widths();
-        let indent = if plain.has_groups() { "  " } else { "" };
-        let mut text = plain.text_line(indent, &plain.titles, &widths);
+        let gaps = widths.len().saturating_sub(1);
+        let needed = |indent: usize, gap: usize| indent + widths.iter().sum::<usize>() + gap * gaps;
+        let indents = if plain.has_groups() { ["  ", " "] } else { ["", ""] };
+        let (indent, gap) = match needed(indents[0].len(), GAP) > TERMINAL {
+            true if needed(indents[1].len(), GAP - 1) <= TERMINAL => (indents[1], GAP - 1),
+            _ => (indents[0], GAP),
+        };
+        let line = |cells: &[String]| plain.text_line(indent, cells, &widths, gap);
+        let mut text = line(&plain.titles);
         for (group, rows) in &plain.groups {
             if !group.is_empty() {
                 text.push_str(group);
                 text.push('\n');
             }
-            text.extend(rows.iter().map(|cells| plain.text_line(indent, cells, &widths)));
+            text.extend(rows.iter().map(|cells| line(cells)));
         }
         text
     }
@@ -205,11 +223,11 @@ impl Plain {
         self.groups.iter().any(|(group, _)| !group.is_empty())
     }
 
-    fn text_line(&self, indent: &str, cells: &[String], widths: &[usize]) -> String {
+    fn text_line(&self, indent: &str, cells: &[String], widths: &[usize], gap: usize) -> String {
         let mut line = indent.to_owned();
         for (i, ((cell, width), align)) in cells.iter().zip(widths).zip(&self.aligns).enumerate() {
             if i > 0 {
-                line.push_str(&" ".repeat(GAP));
+                line.push_str(&" ".repeat(gap));
             }
             let blanks = " ".repeat(width - cell.width());
             match align {

@@ -2,7 +2,7 @@
 //! here once; the page and Markdown lay it out.
 
 use crate::facts::{self, Fact};
-use crate::messages::{Lang, Message, conclusion, headings, names, notes as texts, page};
+use crate::messages::{Lang, Message, conclusion, headings, names, notes as texts, page, said};
 use crate::table::{Column, Table};
 use crate::{cell::Cell, isolation, notes, tables};
 use dyno_analysis::model::ReportModel;
@@ -145,7 +145,8 @@ fn roles(model: &ReportModel, lang: Lang) -> Table {
             true => format!("{}, {}", headings::THIS_MACHINE.text(lang), page::PAGE_MANAGED.text(lang)),
             false => it.address.clone(),
         };
-        table.row([&it.name, &it.kind, &it.version, &it.query_mode, &place].map(Cell::text));
+        let version = said(&it.version, lang).into_owned();
+        table.row([&it.name, &it.kind, &version, &it.query_mode, &place].map(Cell::text));
     }
     table
 }

@@ -6,7 +6,7 @@ use crate::messages::{Lang, Message, conclusion, growth as growth_texts, heading
 use dyno_analysis::model::ReportModel;
 
 /// Columns of the narrowest terminal that is laid out for.
-const WIDTH: usize = 100;
+const WIDTH: usize = 80;
 /// Doubts that a short report lists; the worst come first.
 const DOUBTS_MAX: usize = 8;
 /// Unreadable places that a short report lists.

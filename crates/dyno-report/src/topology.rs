@@ -1,7 +1,7 @@
 //! Who talks to whom, as a picture and in words.
 
 use crate::chart::topology::{Place, TopologyChart};
-use crate::messages::{Lang, headings, list, names};
+use crate::messages::{Lang, headings, list, names, said};
 use dyno_analysis::model::{NodeRole, ReportModel, Topology, TopologyNode, TopologyWay, WayVia};
 
 /// Where a node stands: before others, or behind them.
@@ -73,7 +73,7 @@ fn chart(model: &ReportModel, topology: &Topology, id: String, lang: Lang) -> To
     if !ways.is_empty() {
         columns.push(ways);
     }
-    let systems = list(lang, &topology.systems);
+    let systems = systems(topology, lang);
     let place = |it: &&TopologyNode| match it.role {
         // The only one has the system's name.
         NodeRole::Server | NodeRole::Embedded => Place { name: systems.clone(), note: node(**it, lang) },
@@ -104,6 +104,11 @@ fn chart(model: &ReportModel, topology: &Topology, id: String, lang: Lang) -> To
         columns,
         links,
     }
+}
+
+/// The systems with their versions.
+fn systems(topology: &Topology, lang: Lang) -> String {
+    list(lang, &topology.systems.iter().map(|system| said(system, lang)).collect::<Vec<_>>())
 }
 
 /// The generator's machine in a few words.
@@ -140,7 +145,7 @@ fn line(model: &ReportModel, topology: &Topology, lang: Lang) -> String {
         let of = topology.nodes.iter().filter(move |it| is_behind(it.role) == wanted);
         of.map(|it| node(*it, lang)).collect::<Vec<_>>()
     };
-    let systems = names::with_note(&list(lang, &topology.systems), &nodes(false).join(lang.comma), lang);
+    let systems = names::with_note(&systems(topology, lang), &nodes(false).join(lang.comma), lang);
     let behind = nodes(true);
     let parts = [
         Some(said(generator(model, topology, lang))),

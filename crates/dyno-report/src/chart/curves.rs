@@ -2,7 +2,8 @@
 //! published figures beside them, in one panel or in small multiples on equal axes.
 
 use super::frame::{
-    Frame, Key, MEDIUM, SMALL, Tick, WIDTH, label_room, legend, panel_title, ticks, x_axis, y_axis,
+    Frame, Key, MEDIUM, SMALL, TITLE_LINE, Tick, is_narrow, label_room, legend, panel_title, ticks,
+    title_lines, x_axis, x_title, y_axis,
 };
 use super::labels::spread_out;
 use super::palette::Slot;
@@ -166,21 +167,27 @@ struct Layout {
     left: f64,
     /// Room at the right of every panel for labels at its lines; 0: there is a legend instead.
     label_width: f64,
+    /// Width of the chart.
+    width: f64,
+    /// Room for further lines of the panels' titles.
+    title_room: f64,
     /// Share of the width that the first of two columns takes.
     first_share: f64,
 }
 
 impl Layout {
-    fn of(chart: &CurveChart, span: Span) -> Self {
+    fn of(chart: &CurveChart, span: Span, width: f64) -> Self {
         let count = chart.panels.len().max(1);
         let columns = chart.columns.unwrap_or(match count {
             1 => 1,
             2 | 4 => 2,
             _ => 3,
         });
+        let columns = if is_narrow(width) { 1 } else { columns };
         let rows = count.div_ceil(columns);
         let has_lines = chart.levels().len() > 1;
         let cell_height = match (columns, rows) {
+            _ if is_narrow(width) => 216.0,
             (1, _) if !has_lines => 240.0,
             (1, _) => 330.0,
             (2, 1) => 300.0,
@@ -190,32 +197,45 @@ impl Layout {
         };
         let probe = Frame { left: 0.0, right: 1.0, top: 0.0, bottom: cell_height - 50.0 };
         let left = label_room(&span.ticks(probe, chart.quantity)) + 20.0;
-        let has_aside = count == 2 && chart.panels[1].has_own_axis;
+        let has_aside = columns == 2 && count == 2 && chart.panels[1].has_own_axis;
         let first_share = if has_aside { 0.62 } else { 1.0 / columns as f64 };
         let widest = chart.curves().map(|curve| width_em(&curve.label) * MEDIUM + 22.0).fold(0.0, f64::max);
-        let room = (WIDTH - left) * if has_aside { 0.38 } else { 1.0 / columns as f64 };
+        let room = (width - left) * if has_aside { 0.38 } else { 1.0 / columns as f64 };
         let most = chart.panels.iter().map(|panel| panel.curves.len()).max().unwrap_or(0);
         let fits = room - widest > 190.0 && widest < 230.0 && most as f64 * 15.0 < cell_height - 60.0;
+        let label_width = if has_lines && fits { widest } else { 0.0 };
+        let cell = (width - left) * if has_aside { 0.38 } else { 1.0 / columns as f64 };
+        let lines = |panel: &CurvePanel| title_lines(&panel.title, cell - label_width - 20.0).len();
+        let lines = chart.panels.iter().map(lines).max().unwrap_or(0);
         Self {
+            title_room: lines.saturating_sub(1) as f64 * TITLE_LINE,
             columns,
             cell_height,
             left,
-            label_width: if has_lines && fits { widest } else { 0.0 },
+            width,
+            label_width,
             first_share,
         }
+    }
+
+    /// How far down the first panels go that the title of the y axis stands beside: all of them where they fit a screen.
+    fn reach(&self) -> f64 {
+        if is_narrow(self.width) { self.cell_height } else { f64::INFINITY }
     }
 
     /// Plot area of a panel whose cells begin at `top`.
     fn frame(&self, i: usize, panel: &CurvePanel, own_room: f64, top: f64) -> Frame {
         let (row, column) = (i / self.columns, i % self.columns);
-        let whole = WIDTH - self.left;
+        let whole = self.width - self.left;
         let (from, width) = if self.columns == 2 {
             let shares = [self.first_share, 1.0 - self.first_share];
             (if column == 0 { 0.0 } else { whole * shares[0] }, whole * shares[column])
         } else {
             (column as f64 * whole / self.columns as f64, whole / self.columns as f64)
         };
-        let top = top + row as f64 * self.cell_height + if panel.title.is_empty() { 8.0 } else { 28.0 };
+        let top = top
+            + row as f64 * (self.cell_height + self.title_room)
+            + if panel.title.is_empty() { 8.0 } else { 28.0 + self.title_room };
         let bottom = top + self.cell_height - 68.0 + if panel.title.is_empty() { 20.0 } else { 0.0 };
         let gutter = if panel.has_own_axis && column > 0 { own_room } else { 0.0 };
         let left = self.left + from + gutter + if column > 0 { 10.0 } else { 0.0 };
@@ -238,14 +258,14 @@ impl CurveChart {
         Span::of(&shared, self.quantity)
     }
 
-    pub(crate) fn draw(&self) -> Chart {
-        let mut drawing = Drawing::new(&self.id, &self.title, &self.description, WIDTH);
+    pub(crate) fn draw(&self, width: f64) -> Chart {
+        let mut drawing = Drawing::new(&self.id, &self.title, &self.description, width);
         let span = self.shared_span();
-        let layout = Layout::of(self, span);
+        let layout = Layout::of(self, span, width);
         let shared_levels = self.levels();
         let mut top = 4.0;
         if layout.label_width == 0.0 {
-            top += legend(&mut drawing, self.curves().map(Curve::key), 8.0, top, WIDTH - 16.0);
+            top += legend(&mut drawing, self.curves().map(Curve::key), 8.0, top, width - 16.0);
         }
         let mut bottom = top;
         for (i, panel) in self.panels.iter().enumerate() {
@@ -260,10 +280,14 @@ impl CurveChart {
         }
         let is_logarithmic = span.spread == Spread::Logarithmic;
         let y_title = if is_logarithmic { &self.y_title_logarithmic } else { &self.y_title };
-        drawing.upright_text("axis-title", (14.0, f64::midpoint(top, bottom)), y_title);
-        let middle = f64::midpoint(layout.left, WIDTH - layout.label_width);
-        drawing.text("axis-title", (middle, bottom + 36.0), Anchor::Middle, &self.x_title);
-        drawing.finish(bottom + 46.0)
+        drawing.upright_text(
+            "axis-title",
+            (14.0, f64::midpoint(top, bottom.min(top + layout.reach()))),
+            y_title,
+        );
+        let middle = f64::midpoint(layout.left, width - layout.label_width);
+        let more = x_title(&mut drawing, (middle, bottom + 36.0), width - layout.left, &self.x_title);
+        drawing.finish(bottom + 46.0 + more)
     }
 
     /// One panel; `labels` says whether the y axis is labelled, and how much room labels at the lines have.
@@ -291,7 +315,7 @@ impl CurveChart {
         let level =
             |level: &f64| Tick { place: x.at(*level), label: axis_label(Quantity::Number, *level, 1.0) };
         let places = match self.is_measured {
-            true => ticks(&x, Quantity::Number, 6),
+            true => ticks(&x, Quantity::Number, if frame.width() < 200.0 { 4 } else { 6 }),
             false => levels.iter().map(level).collect(),
         };
         x_axis(drawing, frame, &places);

@@ -1,11 +1,11 @@
 //! The forest plot: ratios of compared treatments with their intervals on a logarithmic axis, the line of equality, and
 //! the band of differences that count as none.
 
-use super::frame::{Frame, MEDIUM, Tick, WIDTH, x_axis};
+use super::frame::{Frame, MEDIUM, Tick, is_narrow, x_axis, x_title};
 use super::palette::Slot;
 use super::scale::Scale;
 use super::svg::{Anchor, Chart, Drawing};
-use super::text::{Quantity, axis_label, shortened, width_em};
+use super::text::{Quantity, axis_label, shortened, width_em, wrapped};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ForestChart {
@@ -49,50 +49,74 @@ pub(crate) struct ForestRow {
 }
 
 const ROW: f64 = 21.0;
+/// Height of a line of a name that takes several.
+const LINE: f64 = 15.0;
+/// Height of a line below the axis.
+const SIDE_LINE: f64 = 14.0;
 /// Rows of one figure, headings included: what fits on a page of A4.
 const ROWS: usize = 38;
 /// Ratios beyond this are drawn at the end of the axis, with an arrow.
 const FARTHEST: f64 = 1e4;
 
 impl ForestChart {
-    pub(crate) fn draw(&self) -> Chart {
-        let mut drawing = Drawing::new(&self.id, &self.title, &self.description, WIDTH);
+    pub(crate) fn draw(&self, width: f64) -> Chart {
+        let mut drawing = Drawing::new(&self.id, &self.title, &self.description, width);
         let rows = || self.groups.iter().flat_map(|group| &group.rows);
         let widest =
             |text: fn(&ForestRow) -> &str| rows().map(|row| width_em(text(row)) * MEDIUM).fold(0.0, f64::max);
-        let label_room = (widest(|row| &row.label) + 26.0).clamp(90.0, 260.0);
-        let verdict_room = (widest(|row| &row.verdict) + 8.0).min(130.0);
         let figures_room = (widest(|row| &row.figures) + 14.0).min(170.0);
-        let lines = rows().count() + self.groups.iter().filter(|group| !group.title.is_empty()).count();
+        let verdict_room = (widest(|row| &row.verdict) + 8.0).min(130.0);
+        // On a telephone the name and the verdict stand above the interval.
+        let is_narrow = is_narrow(width);
+        let label_room = match is_narrow {
+            true => width - verdict_room,
+            false => (widest(|row| &row.label) + 26.0).clamp(90.0, 260.0),
+        };
+        let titles: Vec<Vec<String>> =
+            self.groups.iter().map(|group| wrapped(&group.title, width - 8.0, MEDIUM * 1.08)).collect();
+        let labels = |row: &ForestRow| match is_narrow {
+            true => wrapped(&row.label, label_room - 22.0, MEDIUM),
+            false => vec![shortened(&row.label, label_room - 22.0, MEDIUM)],
+        };
+        let row_height = |row: &ForestRow| match is_narrow {
+            true => ROW + ROW.max(labels(row).len() as f64 * LINE + 4.0),
+            false => ROW,
+        };
+        let title_height = |lines: &Vec<String>| lines.len() as f64 * LINE + 4.0;
+        let titled = titles.iter().filter(|lines| !lines.is_empty());
+        let height = rows().map(row_height).sum::<f64>() + titled.clone().map(title_height).sum::<f64>();
         let frame = Frame {
-            left: label_room,
-            right: WIDTH - verdict_room - figures_room - 8.0,
+            left: if is_narrow { 4.0 } else { label_room },
+            right: if is_narrow { width } else { width - verdict_room } - figures_room - 8.0,
             top: 8.0,
-            bottom: 8.0 + lines.max(1) as f64 * ROW + 4.0,
+            bottom: 8.0 + height.max(ROW) + 4.0,
         };
         let x = self.scale(frame);
         self.draw_ground(&mut drawing, frame, &x);
         let mut y = frame.top + ROW / 2.0;
-        for group in &self.groups {
-            if !group.title.is_empty() {
-                let title = shortened(&group.title, frame.right - 8.0, MEDIUM);
-                drawing.text("panel-title", (4.0, y + 4.0), Anchor::Start, &title);
-                y += ROW;
+        for (group, lines) in self.groups.iter().zip(&titles) {
+            for (i, line) in lines.iter().enumerate() {
+                drawing.text("panel-title", (4.0, y + 4.0 + i as f64 * LINE), Anchor::Start, line);
             }
+            y += if lines.is_empty() { 0.0 } else { title_height(lines) };
             for row in &group.rows {
-                let label = shortened(&row.label, label_room - 22.0, MEDIUM);
-                drawing.text("label", (14.0, y + 4.0), Anchor::Start, &label);
-                draw_row(&mut drawing, row, &x, y, frame);
+                let below = y + row_height(row) - ROW;
+                for (i, line) in labels(row).iter().enumerate() {
+                    drawing.text("label", (14.0, y + 4.0 + i as f64 * LINE), Anchor::Start, line);
+                }
+                draw_row(&mut drawing, row, &x, below, frame);
                 let figures = shortened(&row.figures, figures_room, MEDIUM);
-                drawing.text("figures", (frame.right + figures_room, y + 4.0), Anchor::End, &figures);
+                drawing.text("figures", (frame.right + figures_room, below + 4.0), Anchor::End, &figures);
                 let verdict = shortened(&row.verdict, verdict_room, MEDIUM);
-                let left = frame.right + figures_room + 10.0;
+                let left = width - verdict_room + 2.0;
                 drawing.text(&format!("verdict {}", row.class), (left, y + 4.0), Anchor::Start, &verdict);
-                y += ROW;
+                y += row_height(row);
             }
         }
-        drawing.text("axis-title", (frame.middle(), frame.bottom + 52.0), Anchor::Middle, &self.x_title);
-        drawing.finish(frame.bottom + 62.0)
+        let below = frame.bottom + 52.0 + self.lowered(frame);
+        let middle = if is_narrow { width / 2.0 } else { frame.middle() };
+        let more = x_title(&mut drawing, (middle, below), width - 16.0, &self.x_title);
+        drawing.finish(below + more + 10.0)
     }
 
     /// An axis that holds 1, the margin, every ratio and every interval that is not absurd.
@@ -117,6 +141,12 @@ impl ForestChart {
         (reach * 1.08).clamp(0.1, FARTHEST.ln())
     }
 
+    /// How far the right one of the labels below the axis is lowered: a line where both do not fit beside each other.
+    fn lowered(&self, frame: Frame) -> f64 {
+        let widest = f64::max(width_em(&self.below_label), width_em(&self.above_label)) * MEDIUM;
+        if 2.0 * widest + 8.0 > frame.width() { SIDE_LINE } else { 0.0 }
+    }
+
     fn draw_ground(&self, drawing: &mut Drawing, frame: Frame, x: &Scale) {
         let margin = 1.0 + self.margin.max(0.0);
         drawing.rectangle("margin", (x.at(1.0 / margin), frame.top), (x.at(margin), frame.bottom));
@@ -129,11 +159,12 @@ impl ForestChart {
         let ticks: Vec<Tick> =
             values.into_iter().map(|value| Tick { place: x.at(value), label: label(value) }).collect();
         x_axis(drawing, frame, &ticks);
-        let room = frame.width() / 2.0;
+        // Where both do not fit beside each other, they stand one below the other.
+        let (lower, room) = (self.lowered(frame), frame.width());
         let (below, above) =
             (shortened(&self.below_label, room, MEDIUM), shortened(&self.above_label, room, MEDIUM));
         drawing.text("side", (frame.left, frame.bottom + 33.0), Anchor::Start, &below);
-        drawing.text("side", (frame.right, frame.bottom + 33.0), Anchor::End, &above);
+        drawing.text("side", (frame.right, frame.bottom + 33.0 + lower), Anchor::End, &above);
     }
 }
 

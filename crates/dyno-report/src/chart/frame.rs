@@ -2,15 +2,57 @@
 
 use super::palette::Slot;
 use super::scale::Scale;
-use super::svg::{Anchor, Drawing};
-use super::text::{Quantity, axis_label, shortened, width_em};
+use super::svg::{Anchor, Chart, Drawing};
+use super::text::{Quantity, axis_label, shortened, width_em, wrapped};
 
 /// Size of tick labels and of labels at lines, in units of the picture.
 pub(crate) const SMALL: f64 = 11.0;
 /// Size of panel titles.
 pub(crate) const MEDIUM: f64 = 12.0;
-/// Width of every chart. On screen and on A4 it is shown at nearly this size, so text keeps its size.
+/// Width of a chart. On screen and on A4 it is shown at nearly this size, so text keeps its size.
 pub(crate) const WIDTH: f64 = 820.0;
+/// Width of a chart that is laid out for a telephone, where it is shown at this size.
+pub(crate) const NARROW: f64 = 372.0;
+
+/// True when there is no room for panels, labels or figures beside each other.
+pub(crate) fn is_narrow(width: f64) -> bool {
+    width < 500.0
+}
+
+/// A chart as it is on screen and paper, and the same laid out for a telephone. A style sheet shows one of them.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Drawn {
+    broad: Chart,
+    narrow: Option<Chart>,
+}
+
+impl Drawn {
+    /// What `draw` draws in both widths.
+    pub(crate) fn of(draw: impl Fn(f64) -> Chart) -> Self {
+        Self { narrow: Some(draw(NARROW).named_apart()), ..Self::broad(draw) }
+    }
+
+    /// For screen and paper only; on a telephone the reader scrolls sideways.
+    pub(crate) fn broad(draw: impl Fn(f64) -> Chart) -> Self {
+        Self { broad: draw(WIDTH), narrow: None }
+    }
+
+    /// The `svg` elements for a page.
+    pub(crate) fn inline(&self) -> String {
+        let narrow = self.narrow.as_ref().map(|chart| chart.inline(" narrow"));
+        self.broad.inline("") + &narrow.unwrap_or_default()
+    }
+
+    /// The chart without the one for a telephone.
+    pub(crate) fn without_narrow(&self) -> Self {
+        Self { narrow: None, ..self.clone() }
+    }
+
+    /// A file of its own.
+    pub(crate) fn stand_alone(&self, lang: &str) -> String {
+        self.broad.stand_alone(lang)
+    }
+}
 
 /// The plot area of a panel, in units of the picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -114,13 +156,31 @@ fn labels_that_fit(ticks: &[Tick]) -> Vec<usize> {
     kept
 }
 
-/// Title of a panel, above its left edge, cut to its width.
+/// Lines of a panel's title.
+pub(crate) fn title_lines(title: &str, width: f64) -> Vec<String> {
+    // Bold letters are about a twelfth wider.
+    wrapped(title, width, MEDIUM * 1.08)
+}
+
+/// Title of a panel, above its left edge and no wider than it.
 pub(crate) fn panel_title(drawing: &mut Drawing, frame: Frame, title: &str) {
-    if !title.is_empty() {
-        // Bold letters are about a twelfth wider.
-        let title = shortened(title, frame.width(), MEDIUM * 1.08);
-        drawing.text("panel-title", (frame.left, frame.top - 8.0), Anchor::Start, &title);
+    let lines = title_lines(title, frame.width());
+    for (i, line) in lines.iter().rev().enumerate() {
+        let y = frame.top - 8.0 - i as f64 * TITLE_LINE;
+        drawing.text("panel-title", (frame.left, y), Anchor::Start, line);
     }
+}
+
+/// Height of a line of an axis title.
+pub(crate) const TITLE_LINE: f64 = 14.0;
+
+/// The title of an x axis, in as many lines as it needs around the place; returns how far they go below it.
+pub(crate) fn x_title(drawing: &mut Drawing, (middle, y): (f64, f64), room: f64, title: &str) -> f64 {
+    let lines = wrapped(title, room, MEDIUM);
+    for (i, line) in lines.iter().enumerate() {
+        drawing.text("axis-title", (middle, y + i as f64 * TITLE_LINE), Anchor::Middle, line);
+    }
+    lines.len().saturating_sub(1) as f64 * TITLE_LINE
 }
 
 /// What a series looks like, for legends and labels.

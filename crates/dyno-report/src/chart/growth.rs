@@ -1,8 +1,8 @@
 //! Figures over the number of rows: panels one below the other on the same axis, throughput above, machine and disk below it.
 
-use super::frame::{Frame, Key, Tick, WIDTH, label_room, legend, panel_title, ticks, x_axis, y_axis};
+use super::frame::{Frame, Key, Tick, is_narrow, label_room, legend, panel_title, ticks, x_axis, y_axis};
 use super::palette::Slot;
-use super::scale::{Scale, Spread, rounded_out};
+use super::scale::{Scale, Spread, or_one, rounded_out};
 use super::svg::{Anchor, Chart, Drawing};
 use super::text::Quantity;
 
@@ -82,7 +82,7 @@ impl GrowthPanel {
         let all = beyond.chain(single).filter(finite).fold(mean, f64::max);
         // Without a single mean there are only trials to go by.
         let top = if mean > 0.0 { all.min(mean * ALLOWANCE) } else { all };
-        self.max.unwrap_or_else(|| rounded_out(Spread::Linear, 0.0, top.max(1e-9), 3).1)
+        self.max.unwrap_or_else(|| rounded_out(Spread::Linear, 0.0, or_one(top), 3).1)
     }
 
     fn scale(&self, frame: Frame) -> Scale {
@@ -136,27 +136,31 @@ impl GrowthPanel {
 }
 
 impl GrowthChart {
-    pub(crate) fn draw(&self) -> Chart {
-        let mut drawing = Drawing::new(&self.id, &self.title, &self.description, WIDTH);
+    pub(crate) fn draw(&self, width: f64) -> Chart {
+        let mut drawing = Drawing::new(&self.id, &self.title, &self.description, width);
         let height = |i: usize| if i == 0 { FIRST } else { OTHER };
         let probe = |i: usize| Frame { left: 0.0, right: 1.0, top: 0.0, bottom: height(i) };
         let rooms = self.panels.iter().enumerate().map(|(i, panel)| label_room(&panel.ticks(probe(i))));
         let left = rooms.fold(30.0, f64::max) + 4.0;
         let keys = self.panels.iter().flat_map(|panel| &panel.curves).map(GrowthCurve::key);
-        let mut top = 4.0 + legend(&mut drawing, keys, 8.0, 4.0, WIDTH - 16.0);
+        let mut top = 4.0 + legend(&mut drawing, keys, 8.0, 4.0, width - 16.0);
         let (from, to) = self.rows;
         let (from, to) = if to > from { (from, to) } else { (0.0, 1.0) };
         for (i, panel) in self.panels.iter().enumerate() {
             top += TITLE;
-            let frame = Frame { left, right: WIDTH - 16.0, top, bottom: top + height(i) };
+            let frame = Frame { left, right: width - 24.0, top, bottom: top + height(i) };
             let x = Scale::linear(from, to, frame.left, frame.right);
             panel.draw(&mut drawing, frame, &x);
             let is_last = i + 1 == self.panels.len();
-            let labels = if is_last { ticks(&x, Quantity::Number, 8) } else { Vec::new() };
+            let labels = if is_last {
+                ticks(&x, Quantity::Number, if is_narrow(width) { 4 } else { 8 })
+            } else {
+                Vec::new()
+            };
             x_axis(&mut drawing, frame, &labels);
             top = frame.bottom;
         }
-        drawing.text("axis-title", (f64::midpoint(left, WIDTH), top + 36.0), Anchor::Middle, &self.x_title);
+        drawing.text("axis-title", (f64::midpoint(left, width), top + 36.0), Anchor::Middle, &self.x_title);
         drawing.finish(top + 46.0)
     }
 }

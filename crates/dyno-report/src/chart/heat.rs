@@ -1,10 +1,10 @@
 //! Heat map: how response times were distributed in the course of a trial, time from left to right, response time upwards, the darker the more
 //! transactions. It shows what percentiles hide: two kinds of transactions, a stall and who waited in it, a cache that warms.
 
-use super::frame::{Frame, MEDIUM, Tick, WIDTH, label_room, ticks, x_axis, y_axis};
+use super::frame::{Frame, MEDIUM, SMALL, Tick, is_narrow, label_room, ticks, x_axis, y_axis};
 use super::scale::Scale;
 use super::svg::{Anchor, Chart, Drawing, Stroke};
-use super::text::{Quantity, axis_label, width_em};
+use super::text::{Quantity, axis_label, shortened, width_em};
 
 /// The heat map of a trial.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,15 +47,17 @@ const TOP: f64 = 30.0;
 
 impl HeatChart {
     /// Draws it.
-    pub(crate) fn draw(&self) -> Chart {
-        let mut drawing = Drawing::new(&self.id, &self.title, &self.description, WIDTH);
+    pub(crate) fn draw(&self, width: f64) -> Chart {
+        let mut drawing = Drawing::new(&self.id, &self.title, &self.description, width);
         let bands: Vec<f64> = self.bands.iter().copied().filter(|it| it.is_finite() && *it > 0.0).collect();
         let (low, high) = (bands.first().copied().unwrap_or(0.1), bands.last().copied().unwrap_or(10.0));
         let high = if high > low { high } else { low * 10.0 };
-        let probe = Frame { left: 0.0, right: 1.0, top: TOP, bottom: TOP + HEIGHT };
+        // On a telephone the key's title stands below the shades.
+        let top = if is_narrow(width) { TOP + 14.0 } else { TOP };
+        let probe = Frame { left: 0.0, right: 1.0, top, bottom: top + HEIGHT };
         let y = Scale::logarithmic(low, high, probe.bottom, probe.top);
         let y_ticks = ticks(&y, Quantity::Time, 5);
-        let frame = Frame { left: label_room(&y_ticks) + 20.0, right: WIDTH - 8.0, ..probe };
+        let frame = Frame { left: label_room(&y_ticks) + 20.0, right: width - 8.0, ..probe };
         let is_drawn = |it: &&HeatStretch| it.start.is_finite() && it.length.is_finite() && it.length > 0.0;
         let columns: Vec<&HeatStretch> = self.columns.iter().filter(is_drawn).collect();
         let begin = columns.iter().map(|it| it.start).fold(f64::INFINITY, f64::min);
@@ -84,19 +86,19 @@ impl HeatChart {
             drawing.spot((left, frame.top), (right, frame.bottom), &column.tooltip);
         }
         drawing.close();
-        let seconds = x.ticks(8);
+        let seconds = x.ticks(if is_narrow(width) { 4 } else { 8 });
         let step = seconds.windows(2).map(|pair| pair[1] - pair[0]).fold(1.0_f64, f64::min);
         let label =
             |value: f64| Tick { place: x.at(value), label: axis_label(Quantity::Number, value, step) };
         x_axis(&mut drawing, frame, &seconds.into_iter().map(label).collect::<Vec<_>>());
-        self.draw_key(&mut drawing, &shades, frame.left);
+        self.draw_key(&mut drawing, &shades, frame.left, width);
         drawing.upright_text("axis-title", (12.0, f64::midpoint(frame.top, frame.bottom)), &self.y_title);
         drawing.text("axis-title", (frame.middle(), frame.bottom + 34.0), Anchor::Middle, &self.x_title);
         drawing.finish(frame.bottom + 42.0)
     }
 
     /// The shades with the rates that they begin and end with.
-    fn draw_key(&self, drawing: &mut Drawing, shades: &Shades, left: f64) {
+    fn draw_key(&self, drawing: &mut Drawing, shades: &Shades, left: f64, width: f64) {
         const WIDE: f64 = 22.0;
         let label = |value: f64| axis_label(Quantity::Number, value, if value < 1.0 { 0.01 } else { 1.0 });
         let (least, most) = (label(shades.least), label(shades.most));
@@ -109,8 +111,13 @@ impl HeatChart {
         }
         drawing.close();
         let end = begin + SHADES as f64 * WIDE + 6.0;
-        let text = format!("{most} {}", self.key_title);
-        drawing.text("side", (end, 16.0), Anchor::Start, &text);
+        if is_narrow(width) {
+            drawing.text("side", (end, 16.0), Anchor::Start, &most);
+            drawing.text("side", (4.0, 32.0), Anchor::Start, &shortened(&self.key_title, width - 8.0, SMALL));
+        } else {
+            let text = format!("{most} {}", self.key_title);
+            drawing.text("side", (end, 16.0), Anchor::Start, &text);
+        }
     }
 }
 

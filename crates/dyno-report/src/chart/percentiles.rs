@@ -1,7 +1,7 @@
 //! The percentile plot: response time over how rare it is. The x axis is `1 / (1 - p)` on a logarithmic scale, so that
 //! the step from 99 % to 99.9 % takes the same room as that from 90 % to 99 %: the tail is where systems differ.
 
-use super::frame::{Frame, Key, MEDIUM, SMALL, Tick, WIDTH, label_room, legend, ticks, x_axis, y_axis};
+use super::frame::{Frame, Key, MEDIUM, SMALL, Tick, label_room, legend, ticks, x_axis, x_title, y_axis};
 use super::labels::spread_out;
 use super::palette::Slot;
 use super::scale::{Scale, Spread, rounded_out};
@@ -50,20 +50,22 @@ const PERCENTILES: [(f64, &str); 8] = [
 ];
 
 impl PercentileChart {
-    pub(crate) fn draw(&self) -> Chart {
-        let mut drawing = Drawing::new(&self.id, &self.title, &self.description, WIDTH);
+    pub(crate) fn draw(&self, width: f64) -> Chart {
+        let mut drawing = Drawing::new(&self.id, &self.title, &self.description, width);
         let widest = self.curves.iter().map(|c| width_em(&c.label) * MEDIUM + 22.0).fold(0.0, f64::max);
-        let is_labelled =
-            self.curves.len() > 1 && widest < 230.0 && (self.curves.len() as f64) * 15.0 < self.height - 60.0;
+        let is_labelled = self.curves.len() > 1
+            && widest < 0.28 * width
+            && (self.curves.len() as f64) * 15.0 < self.height - 60.0;
+        // Half a label of the y axis stands above the plot area.
         let mut top = 8.0;
         if self.curves.len() > 1 && !is_labelled {
             let keys = self.curves.iter().map(|c| Key { label: c.label.clone(), slot: c.slot, class: "" });
-            top += legend(&mut drawing, keys, 8.0, 4.0, WIDTH - 16.0);
+            top += legend(&mut drawing, keys, 8.0, 4.0, width - 16.0);
         }
         let (y_low, y_high) = self.span();
         let probe = Scale::logarithmic(y_low, y_high, 1.0, 0.0);
         let left = label_room(&ticks(&probe, Quantity::Time, 6)) + 20.0;
-        let right = WIDTH - if is_labelled { widest + 8.0 } else { 12.0 };
+        let right = width - if is_labelled { f64::max(widest + 8.0, 24.0) } else { 24.0 };
         let frame = Frame { left, right, top, bottom: f64::max(top + 60.0, self.height - 46.0) };
         let y = Scale::logarithmic(y_low, y_high, frame.bottom, frame.top);
         let x = Scale::logarithmic(1.0, self.rarest(), frame.left, frame.right);
@@ -85,8 +87,9 @@ impl PercentileChart {
         }
         let (middle, centre) = (frame.middle(), f64::midpoint(frame.top, frame.bottom));
         drawing.upright_text("axis-title", (14.0, centre), &self.y_title);
-        drawing.text("axis-title", (middle, frame.bottom + 36.0), Anchor::Middle, &self.x_title);
-        drawing.finish(frame.bottom + 46.0)
+        let room = 2.0 * middle.min(width - middle) - 8.0;
+        let more = x_title(&mut drawing, (middle, frame.bottom + 36.0), room, &self.x_title);
+        drawing.finish(frame.bottom + 46.0 + more)
     }
 
     fn points(&self) -> impl Iterator<Item = &(f64, f64)> {

@@ -94,6 +94,11 @@ impl Scale {
     }
 }
 
+/// The end of an axis that begins at zero: where there is nothing but zeros, any will do.
+pub(crate) fn or_one(top: f64) -> f64 {
+    if top > 0.0 { top } else { 1.0 }
+}
+
 /// The interval, moved outwards so that both ends are ticks.
 pub(crate) fn rounded_out(spread: Spread, low: f64, high: f64, wanted: usize) -> (f64, f64) {
     let axis = Scale::new(spread, low, high, 0.0, 1.0);

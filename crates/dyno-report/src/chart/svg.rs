@@ -38,11 +38,16 @@ const HEADING_SIZE: f64 = 14.0;
 const HEADING_LINE: f64 = 19.0;
 
 impl Chart {
-    /// The `svg` element for a page that holds [`STYLE_SHEET`].
-    pub(crate) fn inline(&self) -> String {
+    /// The `svg` element for a page that holds [`STYLE_SHEET`], with more classes than its own.
+    pub(crate) fn inline(&self, class: &str) -> String {
         let (width, height) = (coordinate(self.width), coordinate(self.height));
         let view_box = format!("0 0 {width} {height}");
-        format!("{}{}</svg>", self.opening(&view_box, ""), self.body)
+        format!("{}{}</svg>", self.opening(class, &view_box, ""), self.body)
+    }
+
+    /// The chart, for a page that has another one of this id.
+    pub(crate) fn named_apart(self) -> Self {
+        Self { id: format!("{}n", self.id), ..self }
     }
 
     /// A file of its own: with style sheet, ground and heading. The code of its language chooses the fonts.
@@ -60,13 +65,13 @@ impl Chart {
             let y = coordinate(HEADING_LINE * (i + 1) as f64 - heading);
             let _ = write!(text, r#"<text class="heading" x="8" y="{y}">{}</text>"#, escaped(line));
         }
-        format!("{}{text}{}</svg>\n", self.opening(&view_box, &size), self.body)
+        format!("{}{text}{}</svg>\n", self.opening("", &view_box, &size), self.body)
     }
 
-    fn opening(&self, view_box: &str, size: &str) -> String {
+    fn opening(&self, class: &str, view_box: &str, size: &str) -> String {
         let id = escaped(&self.id);
         format!(
-            r#"<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="{view_box}"{size} role="img" aria-labelledby="{id}t {id}d"><title id="{id}t">{}</title><desc id="{id}d">{}</desc>"#,
+            r#"<svg xmlns="http://www.w3.org/2000/svg" class="chart{class}" viewBox="{view_box}"{size} role="img" aria-labelledby="{id}t {id}d"><title id="{id}t">{}</title><desc id="{id}d">{}</desc>"#,
             escaped(&self.title),
             escaped(&self.description),
         )
@@ -388,6 +393,6 @@ mod tests {
             file.contains("xml:lang=\"ko\"") && file.contains(":lang(ko){--sans:"),
             "fonts of its language"
         );
-        assert!(!chart.inline().contains("<style>"));
+        assert!(!chart.inline("").contains("<style>"));
     }
 }

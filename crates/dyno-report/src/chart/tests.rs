@@ -2,6 +2,7 @@
 
 use super::curves::{Curve, CurveChart, CurvePanel, CurvePoint, Style};
 use super::forest::{ForestChart, ForestGroup, ForestRow};
+use super::frame::{NARROW, WIDTH};
 use super::growth::{GrowthChart, GrowthCurve, GrowthMark, GrowthPanel};
 use super::heat::{HeatChart, HeatStretch};
 use super::palette::Slot;
@@ -9,15 +10,22 @@ use super::percentiles::{Distribution, PercentileChart};
 use super::svg::Chart;
 use super::text::Quantity;
 use super::timeline::{Course, Moment, TimelineChart};
+use super::topology::{Place, TopologyChart};
 use super::tracks::{Stretch, Track, TrackCourse};
 use proptest::prelude::*;
 
 /// Marks reach this far beyond the place they stand at.
 const MARK: f64 = 7.0;
 
-/// Fails unless all places of all elements are inside the view box, give or take a mark.
-fn assert_inside(chart: &Chart) {
-    let text = chart.inline();
+/// Fails unless all places of all elements are inside the view box, give or take a mark, in both widths.
+fn assert_inside(draw: impl Fn(f64) -> Chart) {
+    for width in [WIDTH, NARROW] {
+        assert_all_inside(&draw(width));
+    }
+}
+
+fn assert_all_inside(chart: &Chart) {
+    let text = chart.inline("");
     assert!(!text.contains("NaN") && !text.contains("inf\""), "{text}");
     let document = roxmltree::Document::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let root = document.root_element();
@@ -162,10 +170,11 @@ proptest! {
     ) {
         let text = || "axis".to_owned();
         let (id, description) = ("c".to_owned(), text());
-        assert_inside(&CurveChart {
+        let chart = CurveChart {
             id, title, description, x_title: text(), y_title: text(), y_title_logarithmic: text(), quantity,
             panels, columns: None, is_measured,
-        }.draw());
+        };
+        assert_inside(|width| chart.draw(width));
     }
 
     #[test]
@@ -185,9 +194,10 @@ proptest! {
         }).collect();
         let text = || "axis".to_owned();
         let panel = GrowthPanel { title: text(), quantity, max, curves };
-        assert_inside(&GrowthChart {
+        let chart = GrowthChart {
             id: "g".to_owned(), title: text(), description: text(), x_title: text(), rows, panels: vec![panel; panels],
-        }.draw());
+        };
+        assert_inside(|width| chart.draw(width));
     }
 
     #[test]
@@ -199,10 +209,11 @@ proptest! {
             label, slot: Slot(i), merged: points.clone(), repeats: vec![points],
         });
         let text = || "axis".to_owned();
-        assert_inside(&PercentileChart {
+        let chart = PercentileChart {
             id: "p".to_owned(), title: text(), description: text(), x_title: text(), y_title: text(), height,
             curves: curves.collect(),
-        }.draw());
+        };
+        assert_inside(|width| chart.draw(width));
     }
 
     #[test]
@@ -232,7 +243,7 @@ proptest! {
             offered: vec![stall, (stall.1, stall.0)],
         };
         let text = || "axis".to_owned();
-        assert_inside(&TimelineChart {
+        let chart = TimelineChart {
             id: "t".to_owned(), title: text(), description: text(), x_title: text(), throughput_title: text(),
             latency_title: text(), median_label: text(), p99_label: text(),
             tracks: ["one", "other"].map(|name| Track {
@@ -240,7 +251,8 @@ proptest! {
                 areas: vec![name.to_owned(); 3], lines: vec![name.to_owned()],
             }).to_vec(),
             repeats: trials.into_iter().map(course).collect(),
-        }.draw());
+        };
+        assert_inside(|width| chart.draw(width));
     }
 
     #[test]
@@ -252,10 +264,26 @@ proptest! {
             start, length, counts, tooltip: "a < b".to_owned(),
         });
         let text = || "axis".to_owned();
-        assert_inside(&HeatChart {
+        let chart = HeatChart {
             id: "h".to_owned(), title: text(), description: text(), x_title: text(), y_title: text(), key_title: text(),
             bands, columns: columns.collect(),
-        }.draw());
+        };
+        assert_inside(|width| chart.draw(width));
+    }
+
+    #[test]
+    fn topologies_stay_inside_the_picture(
+        columns in proptest::collection::vec(proptest::collection::vec((name(), name()), 0..4), 0..5), inside in 0usize..7,
+    ) {
+        let place = |(name, note)| Place { name, note };
+        let columns: Vec<Vec<Place>> =
+            columns.into_iter().map(|column| column.into_iter().map(place).collect()).collect();
+        let links = (0..columns.len()).map(|column| [(column, 0), (column + 1, 1)]).collect();
+        let text = || "axis".to_owned();
+        let chart = TopologyChart {
+            id: "o".to_owned(), title: text(), description: text(), machine: text(), inside, columns, links,
+        };
+        assert_inside(|width| chart.draw(width));
     }
 
     #[test]
@@ -270,10 +298,11 @@ proptest! {
         });
         let text = || "axis".to_owned();
         let groups = vec![ForestGroup { title: text(), rows: rows.collect() }];
-        assert_inside(&ForestChart {
+        let chart = ForestChart {
             id: "f".to_owned(), title: text(), description: text(), x_title: text(), below_label: text(),
             above_label: text(), margin, groups,
-        }.draw());
+        };
+        assert_inside(|width| chart.draw(width));
     }
 }
 

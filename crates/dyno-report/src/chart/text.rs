@@ -45,7 +45,7 @@ pub(crate) fn shortened(text: &str, width: f64, size: f64) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// The text in lines no wider than `width` at this font size; a word that is wider than a line is cut.
+/// The text in lines no wider than `width` at this font size; a word that is wider than a line is broken at hyphens, or cut.
 pub(crate) fn wrapped(text: &str, width: f64, size: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for (is_spaced, word) in breaks::parts(text) {
@@ -55,7 +55,20 @@ pub(crate) fn wrapped(text: &str, width: f64, size: f64) -> Vec<String> {
                 line.push_str(blank);
                 line.push_str(word);
             }
-            _ => lines.push(shortened(word, width, size)),
+            _ if width_em(word) * size > width => lines.extend(parted(word, width, size)),
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// A word that is wider than a line, broken behind its hyphens and underscores; what is wider even so is cut.
+fn parted(word: &str, width: f64, size: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for part in word.split_inclusive(['-', '_']) {
+        match lines.last_mut() {
+            Some(line) if width_em(&format!("{line}{part}")) * size <= width => line.push_str(part),
+            _ => lines.push(shortened(part, width, size)),
         }
     }
     lines
@@ -189,6 +202,7 @@ mod tests {
         assert!(lines.len() > 2 && lines.iter().all(|line| width_em(line) * 14.0 <= 120.0), "{lines:?}");
         assert_eq!(lines.join(" "), "one two three four five six seven eight");
         assert!(wrapped("  ", 120.0, 14.0).is_empty());
+        assert_eq!(wrapped("10.11.19-MariaDB-0+deb12u1", 110.0, 11.0), ["10.11.19-MariaDB-", "0+deb12u1"]);
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! What happened second by second: throughput above, response time below it, then what machine and server did, one column
 //! per repeat on equal axes, with the warm-up shaded and seconds without any commit marked.
 
-use super::frame::{Frame, WIDTH, label_room, panel_title, ticks, x_axis, y_axis};
+use super::frame::{Frame, is_narrow, label_room, panel_title, ticks, x_axis, y_axis};
 use super::palette::Slot;
-use super::scale::{Scale, Spread, rounded_out};
+use super::scale::{Scale, Spread, or_one, rounded_out};
 use super::svg::{Anchor, Chart, Drawing};
 use super::text::Quantity;
 use super::tracks::{self, Track, TrackCourse};
@@ -70,20 +70,24 @@ pub(crate) struct Moment {
 
 /// Columns beside each other at most.
 const COLUMNS: usize = 5;
+/// The same on a telephone.
+const COLUMNS_NARROW: usize = 2;
 const UPPER: f64 = 84.0;
 const LOWER: f64 = 84.0;
-const BETWEEN: f64 = 12.0;
+const BETWEEN: f64 = 16.0;
 const GAP: f64 = 14.0;
 
 impl TimelineChart {
-    pub(crate) fn draw(&self) -> Chart {
-        let mut drawing = Drawing::new(&self.id, &self.title, &self.description, WIDTH);
+    pub(crate) fn draw(&self, width: f64) -> Chart {
+        let mut drawing = Drawing::new(&self.id, &self.title, &self.description, width);
         let axes = Axes::of(&self.repeats);
-        let columns = self.repeats.len().clamp(1, COLUMNS);
+        let most = if is_narrow(width) { COLUMNS_NARROW } else { COLUMNS };
+        let columns = self.repeats.len().clamp(1, most);
         let left = axes.room().max(self.track_room()) + 20.0;
-        let below = self.tracks.len() as f64 * (tracks::KEY + tracks::HEIGHT);
+        let key = self.tracks.iter().map(|track| track.key_height(width - left)).fold(0.0, f64::max);
+        let below = self.tracks.len() as f64 * (key + tracks::HEIGHT);
         let row_height = 26.0 + UPPER + BETWEEN + LOWER + below + 26.0;
-        let cell = (WIDTH - left - 8.0 + GAP) / columns as f64;
+        let cell = (width - left - 8.0 + GAP) / columns as f64;
         draw_key(&mut drawing, self, left);
         let top = 22.0;
         let places: Vec<(Frame, Frame)> = (0..self.repeats.len())
@@ -108,14 +112,14 @@ impl TimelineChart {
                 *lower,
             );
         }
-        self.draw_tracks(&mut drawing, &axes, &places, columns);
+        self.draw_tracks(&mut drawing, &axes, &places, (columns, width - left, key));
         let rows = self.repeats.len().div_ceil(columns).max(1);
         let first = top + 22.0;
         drawing.upright_text("axis-title", (12.0, first + UPPER / 2.0), &self.throughput_title);
         let lower_middle = first + UPPER + BETWEEN + LOWER / 2.0;
         drawing.upright_text("axis-title", (12.0, lower_middle), &self.latency_title);
         let bottom = top + rows as f64 * row_height;
-        let middle = f64::midpoint(left, WIDTH);
+        let middle = f64::midpoint(left, width);
         drawing.text("axis-title", (middle, bottom + 10.0), Anchor::Middle, &self.x_title);
         drawing.finish(bottom + 18.0)
     }
@@ -135,11 +139,18 @@ impl TimelineChart {
         self.repeats.iter().filter_map(|course| course.tracks.get(track)).collect()
     }
 
-    fn draw_tracks(&self, drawing: &mut Drawing, axes: &Axes, places: &[(Frame, Frame)], columns: usize) {
+    /// `columns` with the room that keys have in width and height.
+    fn draw_tracks(
+        &self,
+        drawing: &mut Drawing,
+        axes: &Axes,
+        places: &[(Frame, Frame)],
+        (columns, room, key): (usize, f64, f64),
+    ) {
         for (i, track) in self.tracks.iter().enumerate() {
             let courses = self.track_courses(i);
             for (repeat, (course, (_, lower))) in self.repeats.iter().zip(places).enumerate() {
-                let top = lower.bottom + i as f64 * (tracks::KEY + tracks::HEIGHT) + tracks::KEY;
+                let top = lower.bottom + i as f64 * (key + tracks::HEIGHT) + key;
                 let frame = Frame { top, bottom: top + tracks::HEIGHT, ..*lower };
                 let y = track.scale(&courses, frame);
                 let x = Scale::linear(0.0, axes.seconds, frame.left, frame.right);
@@ -150,7 +161,7 @@ impl TimelineChart {
                     track.draw(drawing, course, &x, &y);
                 }
                 if is_first {
-                    track.draw_key(drawing, frame.left, frame.top);
+                    track.draw_key(drawing, (frame.left, frame.top), room);
                     if repeat == 0 {
                         let middle = f64::midpoint(frame.top, frame.bottom);
                         drawing.upright_text("axis-title", (12.0, middle), &track.title);
@@ -181,7 +192,7 @@ impl Axes {
         };
         let (low, high) = (times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max));
         let latency = if high > 0.0 { rounded_out(Spread::Logarithmic, low, high, 4) } else { (0.1, 10.0) };
-        let throughput = rounded_out(Spread::Linear, 0.0, throughput.max(1e-9), 3).1;
+        let throughput = rounded_out(Spread::Linear, 0.0, or_one(throughput), 3).1;
         Self { seconds: if seconds > 0.0 { seconds } else { 1.0 }, throughput, latency }
     }
 
@@ -200,16 +211,24 @@ impl Axes {
     }
 }
 
+/// Names of the lines that are there: with few transactions in a second there is no 99th percentile.
 fn draw_key(drawing: &mut Drawing, chart: &TimelineChart, left: f64) {
-    drawing.open("time s0");
-    drawing.line("curve", (left, 12.0), (left + 24.0, 12.0));
-    drawing.close();
-    drawing.text("label", (left + 30.0, 16.0), Anchor::Start, &chart.median_label);
-    let next = left + 30.0 + super::text::width_em(&chart.median_label) * super::frame::MEDIUM + 24.0;
-    drawing.open("time s1");
-    drawing.line("curve", (next, 12.0), (next + 24.0, 12.0));
-    drawing.close();
-    drawing.text("label", (next + 30.0, 16.0), Anchor::Start, &chart.p99_label);
+    let has = |time: fn(&Moment) -> Option<f64>| {
+        chart.repeats.iter().flat_map(|course| &course.points).any(|point| time(point).is_some())
+    };
+    let mut x = left;
+    for (slot, label, is_there) in [
+        (Slot(0), &chart.median_label, has(|point| point.median)),
+        (Slot(1), &chart.p99_label, has(|point| point.p99)),
+    ] {
+        if is_there {
+            drawing.open(&format!("time {}", slot.class()));
+            drawing.line("curve", (x, 12.0), (x + 24.0, 12.0));
+            drawing.close();
+            drawing.text("label", (x + 30.0, 16.0), Anchor::Start, label);
+            x += 30.0 + super::text::width_em(label) * super::frame::MEDIUM + 24.0;
+        }
+    }
 }
 
 /// Rules and labels of the y axes: those of all columns as one element, since there are many charts of this kind.

@@ -1,8 +1,8 @@
 //! Who talks to whom: boxes in columns from left to right, lines between them, and a frame around what is on one machine.
 
-use super::frame::{MEDIUM, SMALL, WIDTH};
+use super::frame::{MEDIUM, SMALL, is_narrow};
 use super::svg::{Anchor, Chart, Drawing};
-use super::text::{shortened, width_em};
+use super::text::{shortened, width_em, wrapped};
 
 /// The picture.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,73 +33,141 @@ pub(crate) struct Place {
 }
 
 const GAP: f64 = 46.0;
+/// The same where columns stand one below the other.
+const GAP_BELOW: f64 = 26.0;
 const BETWEEN: f64 = 14.0;
-const HIGH: f64 = 40.0;
 const PADDING: f64 = 11.0;
 const FRAME: f64 = 12.0;
 const HEAD: f64 = 22.0;
+const LINE: f64 = 15.0;
 
-/// A box with its place.
-struct Drawn<'a> {
-    place: &'a Place,
+/// A box with its place, and its name and note in lines that fit.
+struct Drawn {
+    name: Vec<String>,
+    note: Vec<String>,
     left: f64,
     top: f64,
     width: f64,
+    height: f64,
+}
+
+impl Drawn {
+    /// A box that is not placed yet.
+    fn of(place: &Place, width: f64) -> Self {
+        let room = width - PADDING;
+        let name = wrapped(&place.name, room, MEDIUM * 1.08);
+        let note = wrapped(&place.note, room, SMALL);
+        let height = (name.len() + note.len()) as f64 * LINE + 10.0;
+        Self { name, note, left: 0.0, top: 0.0, width, height }
+    }
+
+    fn right(&self) -> f64 {
+        self.left + self.width
+    }
+
+    fn bottom(&self) -> f64 {
+        self.top + self.height
+    }
+
+    fn centre(&self) -> (f64, f64) {
+        (self.left + self.width / 2.0, self.top + self.height / 2.0)
+    }
+
+    fn draw(&self, drawing: &mut Drawing) {
+        drawing.rectangle("node", (self.left, self.top), (self.right(), self.bottom()));
+        let middle = self.centre().0;
+        let lines = self.name.iter().map(|line| ("node-name", line));
+        let mut y = self.top + 5.0 + LINE * 0.75;
+        for (class, line) in lines.chain(self.note.iter().map(|line| ("side", line))) {
+            drawing.text(class, (middle, y), Anchor::Middle, line);
+            y += LINE;
+        }
+    }
 }
 
 impl TopologyChart {
-    /// Draws it.
-    pub(crate) fn draw(&self) -> Chart {
-        let mut drawing = Drawing::new(&self.id, &self.title, &self.description, WIDTH);
-        let (boxes, bottom) = self.layout();
-        let ends = |column: usize| boxes.get(column).and_then(|it| it.first()).map(|it| it.left + it.width);
-        if let Some(right) = self.inside.checked_sub(1).and_then(ends) {
-            drawing.rectangle("machine", (1.0, 1.0), (right + FRAME, bottom + FRAME));
-            let name = shortened(&self.machine, right - FRAME, SMALL);
-            drawing.text("side", (FRAME, 16.0), Anchor::Start, &name);
+    /// Draws it: from left to right, on a telephone from top to bottom.
+    pub(crate) fn draw(&self, width: f64) -> Chart {
+        let mut drawing = Drawing::new(&self.id, &self.title, &self.description, width);
+        let boxes = if is_narrow(width) { self.rows(width) } else { self.columns(width) };
+        let ends = |boxes: &[Vec<Drawn>], end: fn(&Drawn) -> f64| {
+            boxes.iter().flatten().map(end).fold(HEAD, f64::max) + FRAME
+        };
+        let inside = &boxes[..self.inside.min(boxes.len())];
+        if !inside.is_empty() {
+            let (right, bottom) = match is_narrow(width) {
+                true => (width - 1.0, ends(inside, Drawn::bottom)),
+                false => (ends(inside, Drawn::right), ends(&boxes, Drawn::bottom)),
+            };
+            drawing.rectangle("machine", (1.0, 1.0), (right, bottom));
+            for (i, line) in self.machine_lines(width, right).iter().enumerate() {
+                drawing.text("side", (FRAME, 16.0 + i as f64 * LINE), Anchor::Start, line);
+            }
         }
         let find = |(column, row): (usize, usize)| boxes.get(column).and_then(|it| it.get(row));
         for (from, to) in self.links.iter().filter_map(|[from, to]| Some((find(*from)?, find(*to)?))) {
-            let middle = |it: &Drawn<'_>| it.top + HIGH / 2.0;
-            // Boxes of one column are joined from top to bottom.
-            if (from.left - to.left).abs() < 1e-6 {
-                let x = from.left + from.width / 2.0;
-                drawing.line("link", (x, from.top + HIGH), (x, to.top));
-            } else {
-                drawing.line("link", (from.left + from.width, middle(from)), (to.left, middle(to)));
+            if from.bottom() < to.top {
+                let (above, below) = (from.centre().0, to.centre().0);
+                drawing.line("link", (above, from.bottom()), (below, to.top));
+            } else if from.right() < to.left {
+                let (before, behind) = (from.centre().1, to.centre().1);
+                drawing.line("link", (from.right(), before), (to.left, behind));
             }
         }
         for it in boxes.iter().flatten() {
-            let right = it.left + it.width;
-            drawing.rectangle("node", (it.left, it.top), (right, it.top + HIGH));
-            let middle = it.left + it.width / 2.0;
-            let room = it.width - PADDING;
-            let lower = if it.place.note.is_empty() { HIGH / 2.0 + 4.0 } else { 17.0 };
-            let name = shortened(&it.place.name, room, MEDIUM * 1.08);
-            drawing.text("node-name", (middle, it.top + lower), Anchor::Middle, &name);
-            let note = shortened(&it.place.note, room, SMALL);
-            drawing.text("side", (middle, it.top + 32.0), Anchor::Middle, &note);
+            it.draw(&mut drawing);
         }
-        drawing.finish(bottom + FRAME + 1.0)
+        drawing.finish(ends(&boxes, Drawn::bottom) + 1.0)
     }
 
-    /// Boxes by column, each column in the middle of the height; and where the lowest ends.
-    fn layout(&self) -> (Vec<Vec<Drawn<'_>>>, f64) {
+    /// The machine's name: in one line, on a telephone in as many as it needs.
+    fn machine_lines(&self, width: f64, right: f64) -> Vec<String> {
+        match is_narrow(width) {
+            true => wrapped(&self.machine, width - 2.0 * FRAME, SMALL),
+            false => vec![shortened(&self.machine, right - 2.0 * FRAME, SMALL)],
+        }
+    }
+
+    /// Boxes by column, each column in the middle of the height.
+    fn columns(&self, width: f64) -> Vec<Vec<Drawn>> {
         let columns = self.columns.len().max(1) as f64;
-        let widest = (WIDTH - 2.0 * FRAME - (columns - 1.0) * GAP) / columns;
-        let rows = self.columns.iter().map(Vec::len).max().unwrap_or(0).max(1);
-        let height = |rows: usize| rows as f64 * (HIGH + BETWEEN) - BETWEEN;
+        let widest = (width - 2.0 * FRAME - (columns - 1.0) * GAP) / columns;
         let mut left = FRAME;
-        let mut boxes = Vec::new();
+        let mut boxes: Vec<Vec<Drawn>> = Vec::new();
         for column in &self.columns {
             let wide = |it: &Place| (width_em(&it.name) * MEDIUM * 1.08).max(width_em(&it.note) * SMALL);
-            let width = column.iter().map(wide).fold(40.0, f64::max) + 2.0 * PADDING;
-            let width = width.min(widest);
-            let top = HEAD + (height(rows) - height(column.len().max(1))) / 2.0;
-            let drawn = |(row, place)| Drawn { place, left, top: top + row as f64 * (HIGH + BETWEEN), width };
-            boxes.push(column.iter().enumerate().map(drawn).collect());
+            let width = (column.iter().map(wide).fold(40.0, f64::max) + 2.0 * PADDING).min(widest);
+            boxes.push(column.iter().map(|place| Drawn { left, ..Drawn::of(place, width) }).collect());
             left += width + GAP;
         }
-        (boxes, HEAD + height(rows))
+        let height = |column: &[Drawn]| column.iter().map(|it| it.height + BETWEEN).sum::<f64>() - BETWEEN;
+        let highest = boxes.iter().map(|column| height(column)).fold(0.0, f64::max);
+        for column in &mut boxes {
+            let mut top = HEAD + (highest - height(column)) / 2.0;
+            for it in column {
+                it.top = top;
+                top += it.height + BETWEEN;
+            }
+        }
+        boxes
+    }
+
+    /// The same columns as rows.
+    fn rows(&self, width: f64) -> Vec<Vec<Drawn>> {
+        let mut top = HEAD + self.machine_lines(width, width).len().saturating_sub(1) as f64 * LINE;
+        let mut boxes = Vec::new();
+        for column in &self.columns {
+            let count = column.len().max(1) as f64;
+            let wide = (width - 2.0 * FRAME - (count - 1.0) * BETWEEN) / count;
+            let place = |(at, place)| Drawn {
+                left: FRAME + at as f64 * (wide + BETWEEN),
+                top,
+                ..Drawn::of(place, wide)
+            };
+            let row: Vec<Drawn> = column.iter().enumerate().map(place).collect();
+            top = row.iter().map(Drawn::bottom).fold(top, f64::max) + GAP_BELOW;
+            boxes.push(row);
+        }
+        boxes
     }
 }

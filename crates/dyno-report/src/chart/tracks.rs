@@ -3,7 +3,7 @@
 
 use super::frame::{Frame, MEDIUM, Tick, ticks};
 use super::palette::Slot;
-use super::scale::{Scale, Spread, rounded_out};
+use super::scale::{Scale, Spread, or_one, rounded_out};
 use super::svg::{Anchor, Drawing};
 use super::text::{Quantity, width_em};
 
@@ -44,8 +44,14 @@ pub(crate) struct Stretch {
 
 /// Height of a panel's plot area.
 pub(super) const HEIGHT: f64 = 62.0;
-/// Room for the key above it.
-pub(super) const KEY: f64 = 24.0;
+/// Room for the key above it, and for each further line of the key.
+const KEY: f64 = 24.0;
+const KEY_LINE: f64 = 14.0;
+
+/// Room of what stands for an area or a line before its name.
+fn sample_width(is_area: bool) -> f64 {
+    if is_area { 16.0 } else { 20.0 }
+}
 
 impl Track {
     /// The y axis that all repeats share.
@@ -56,7 +62,7 @@ impl Track {
             [stacked, lines]
         });
         let top = tops.filter(|top| top.is_finite()).fold(0.0, f64::max);
-        let max = self.max.unwrap_or_else(|| rounded_out(Spread::Linear, 0.0, top.max(1e-9), 2).1);
+        let max = self.max.unwrap_or_else(|| rounded_out(Spread::Linear, 0.0, or_one(top), 2).1);
         Scale::linear(0.0, max, frame.bottom, frame.top)
     }
 
@@ -64,22 +70,43 @@ impl Track {
         ticks(scale, self.quantity, 2)
     }
 
-    /// Names with what they look like, in a row that ends above `bottom`.
-    pub(super) fn draw_key(&self, drawing: &mut Drawing, left: f64, bottom: f64) {
-        let mut x = left;
-        let names =
-            self.areas.iter().map(|name| (name, true)).chain(self.lines.iter().map(|name| (name, false)));
-        for (i, (name, is_area)) in names.enumerate() {
+    /// Names of areas and lines, how far from the left each begins, and in which line, where lines are so wide.
+    fn keys(&self, room: f64) -> Vec<(&str, bool, f64, usize)> {
+        let areas = self.areas.iter().map(|name| (name.as_str(), true));
+        let (mut at, mut line) = (0.0, 0);
+        let names = areas.chain(self.lines.iter().map(|name| (name.as_str(), false)));
+        names
+            .map(|(name, is_area)| {
+                let width = sample_width(is_area) + width_em(name) * MEDIUM;
+                if at > 0.0 && at + width > room {
+                    (at, line) = (0.0, line + 1);
+                }
+                let begin = at;
+                at += width + 12.0;
+                (name, is_area, begin, line)
+            })
+            .collect()
+    }
+
+    /// Height of the names above the plot area, where lines are so wide.
+    pub(super) fn key_height(&self, room: f64) -> f64 {
+        KEY + self.keys(room).last().map_or(0.0, |(.., line)| *line as f64 * KEY_LINE)
+    }
+
+    /// Names with what they look like, in rows that end above the place, which is the upper left corner of the plot area.
+    pub(super) fn draw_key(&self, drawing: &mut Drawing, (left, bottom): (f64, f64), room: f64) {
+        let keys = self.keys(room);
+        let last = keys.last().map_or(0, |(.., line)| *line);
+        for (i, (name, is_area, begin, line)) in keys.into_iter().enumerate() {
+            let (x, y) = (left + begin, bottom - (last - line) as f64 * KEY_LINE);
             drawing.open(&format!("track {}", Slot(i).class()));
             if is_area {
-                drawing.rectangle("area", (x, bottom - 13.0), (x + 12.0, bottom - 4.0));
+                drawing.rectangle("area", (x, y - 13.0), (x + 12.0, y - 4.0));
             } else {
-                drawing.line("curve", (x, bottom - 8.0), (x + 16.0, bottom - 8.0));
+                drawing.line("curve", (x, y - 8.0), (x + 16.0, y - 8.0));
             }
             drawing.close();
-            let begin = x + if is_area { 16.0 } else { 20.0 };
-            drawing.text("side", (begin, bottom - 4.5), Anchor::Start, name);
-            x = begin + width_em(name) * MEDIUM + 12.0;
+            drawing.text("side", (x + sample_width(is_area), y - 4.5), Anchor::Start, name);
         }
     }
 

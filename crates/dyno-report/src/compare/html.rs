@@ -2,6 +2,7 @@
 
 use super::{notes, tables, text};
 use crate::chart::forest::{ForestChart, ForestGroup, ForestRow, parts};
+use crate::chart::frame::Drawn;
 use crate::chart::svg::STYLE_SHEET;
 use crate::figures;
 use crate::grid;
@@ -121,7 +122,7 @@ fn charts(model: &CompareModel, lang: Lang) -> Markup {
                 groups,
             };
             figure id={ "compare-" (i + 1) } {
-                (PreEscaped(chart.draw().inline()))
+                (PreEscaped(Drawn::of(|width| chart.draw(width)).inline()))
                 div.caption { p { (compare::CHART_CAPTION.fill(lang, &[("margin", &margin)])) } }
             }
         }

@@ -3,6 +3,7 @@
 use super::facets::{Facet, Member};
 use super::page::{Figure, Page};
 use crate::chart::curves::{Curve, CurveChart, CurvePanel, CurvePoint, Style};
+use crate::chart::frame::Drawn;
 use crate::chart::palette::Slot;
 use crate::chart::text::{Quantity, spelled};
 use crate::figures;
@@ -85,7 +86,7 @@ pub(super) fn curves(
         panels,
     };
     let data = over.is_none().then(|| curve_data(page, &chart.panels, axis.quantity));
-    Figure { id, title, captions, chart: chart.draw(), data }
+    Figure { id, title, captions, chart: Drawn::of(|width| chart.draw(width)), data }
 }
 
 /// Id of the first, second ... figure of a kind.

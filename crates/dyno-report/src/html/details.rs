@@ -67,7 +67,7 @@ fn summary(page: &Page<'_>, treatment: usize) -> Markup {
     let row = &page.model.treatments[treatment];
     html! {
         summary {
-            b { (names::treatment(page.model, treatment, page.lang)) }
+            b { (grid::unbroken(&names::treatment(page.model, treatment, page.lang))) }
             @if let Some(throughput) = &row.throughput {
                 span { (page.cell(&Cell::estimate(Some(throughput), None))) " " (figures::symbol(throughput.unit)) }
             }
@@ -149,7 +149,7 @@ fn drawn<'a>(
     let offered = staged.filter(|row| row.by == LoadBy::Rate);
     let offered = offered.map(|_| page.text(&page::CHART_CAPTION_OFFERED).to_owned());
     let captions = faults.into_iter().chain(stages).chain(offered).chain(captions).collect();
-    Some(Figure { id, title: heading, captions, chart: chart.draw(), data: None })
+    Some(Figure { id, title: heading, captions, chart: page.drawn(|width| chart.draw(width)), data: None })
 }
 
 /// How many seconds of a timeline become one step of its line.

@@ -3,6 +3,7 @@
 use super::page::{Figure, Page};
 use crate::cell::Cell;
 use crate::chart::forest::{ForestChart, ForestGroup, ForestRow, parts};
+use crate::chart::frame::Drawn;
 use crate::figures;
 use crate::messages::{names, page};
 use crate::words;
@@ -79,7 +80,7 @@ fn figure(page: &Page<'_>, id: &str, title: String, groups: Vec<ForestGroup>) ->
         groups,
     };
     let captions = vec![page.fill(&page::CHART_CAPTION_FOREST, &[("margin", &margin)])];
-    Figure { id: id.to_owned(), title, captions, chart: chart.draw(), data: None }
+    Figure { id: id.to_owned(), title, captions, chart: Drawn::of(|width| chart.draw(width)), data: None }
 }
 
 fn metric_id(metric: Metric) -> &'static str {

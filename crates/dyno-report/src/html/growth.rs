@@ -2,6 +2,7 @@
 
 use super::facets::{Facet, Member};
 use super::page::{Figure, Page};
+use crate::chart::frame::Drawn;
 use crate::chart::growth::{GrowthChart, GrowthCurve, GrowthMark, GrowthPanel};
 use crate::chart::palette::Slot;
 use crate::chart::text::{Quantity, spelled};
@@ -109,7 +110,7 @@ fn figure(
             page.fill(&page::CHART_CAPTION_PUBLISHED, &[("sources", &sources.join(page.lang.semicolon))]),
         );
     }
-    Figure { id, title, captions, chart: chart.draw(), data: None }
+    Figure { id, title, captions, chart: Drawn::of(|width| chart.draw(width)), data: None }
 }
 
 /// The first statement about treatments of this figure.

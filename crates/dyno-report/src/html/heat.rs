@@ -26,7 +26,13 @@ pub(super) fn of_treatment(page: &Page<'_>, treatment: usize) -> Option<Figure> 
     // Among many treatments it is told once for all.
     let captions = page.is_alone().then(|| page.text(&page::CHART_CAPTION_HEAT).to_owned());
     let title = page.fill(&page::CHART_HEAT_OF, &trial[..1]);
-    Some(Figure { id, title, captions: captions.into_iter().collect(), chart: chart.draw(), data: None })
+    Some(Figure {
+        id,
+        title,
+        captions: captions.into_iter().collect(),
+        chart: page.drawn(|width| chart.draw(width)),
+        data: None,
+    })
 }
 
 fn stretch(page: &Page<'_>, map: &HeatMap, column: &HeatColumn) -> HeatStretch {

@@ -79,7 +79,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
                         @for (id, heading) in sections { a href={ "#" (id) } { (page.text(heading)) } " " }
                         button #open-all type="button" hidden { (page.text(&words::PAGE_OPEN_ALL)) }
                     }
-                    @for figure in main { (figure.markup(&page)) }
+                    @for figure in main { (page.laid_out(figure)) }
                     (page.folded_figures(&more))
                     (tables::faults(&page))
                     (tables::results(&page))

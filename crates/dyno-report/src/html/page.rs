@@ -2,6 +2,7 @@
 
 use super::facets::Facets;
 use crate::cell::Cell;
+use crate::chart::frame::Drawn;
 use crate::chart::svg::Chart;
 use crate::grid;
 use crate::messages::{Lang, Message, page};
@@ -9,6 +10,9 @@ use crate::table::Table;
 use crate::words::Word;
 use dyno_analysis::model::ReportModel;
 use maud::{Markup, PreEscaped, html};
+
+/// With more treatments than this, their charts are not laid out for telephones.
+const TREATMENTS_NARROW: usize = 36;
 
 /// What every part of the page needs.
 #[derive(Clone, Copy)]
@@ -44,14 +48,38 @@ impl Page<'_> {
         grid::table(table, "", self.lang)
     }
 
+    /// A figure that is not the first, for telephones too unless there are many.
+    pub(super) fn laid_out(&self, figure: &Figure) -> Markup {
+        if self.model.treatments.len() > TREATMENTS_NARROW {
+            return Figure { chart: figure.chart.without_narrow(), ..figure.clone() }.markup(self);
+        }
+        figure.markup(self)
+    }
+
     /// Figures that are folded; nothing without any.
     pub(super) fn folded_figures(&self, figures: &[Figure]) -> Markup {
         let number = figures.len().to_string();
         html! {
             @if !figures.is_empty() { details {
                 summary { (self.fill(&page::PAGE_ALL_CHARTS, &[("number", &number)])) }
-                @for figure in figures { (figure.markup(self)) }
+                @for figure in figures { (self.laid_out(figure)) }
             } }
+        }
+    }
+
+    /// A chart of which each treatment has one; of many they are laid out for screen and paper only, so that a page of many treatments stays handy.
+    pub(super) fn drawn(&self, draw: impl Fn(f64) -> Chart) -> Drawn {
+        if self.model.treatments.len() > TREATMENTS_NARROW { Drawn::broad(draw) } else { Drawn::of(draw) }
+    }
+
+    /// A table that is folded on screen and open on paper.
+    pub(super) fn printed_rows(&self, table: Table) -> Markup {
+        let number = table.rows().to_string();
+        html! {
+            details.paper.rows {
+                summary { (self.fill(&page::PAGE_ALL_ROWS, &[("number", &number)])) }
+                (self.table(table))
+            }
         }
     }
 
@@ -69,6 +97,7 @@ impl Page<'_> {
 }
 
 /// A chart with its caption and, folded, its figures.
+#[derive(Clone)]
 pub(super) struct Figure {
     /// Unique in the page; also names the file of a chart that stands alone.
     pub(super) id: String,
@@ -76,7 +105,7 @@ pub(super) struct Figure {
     pub(super) title: String,
     /// What marks and bars are, and n.
     pub(super) captions: Vec<String>,
-    pub(super) chart: Chart,
+    pub(super) chart: Drawn,
     /// Table with the same figures.
     pub(super) data: Option<Markup>,
 }
@@ -85,10 +114,10 @@ impl Figure {
     pub(super) fn markup(&self, page: &Page<'_>) -> Markup {
         html! {
             figure id=(self.id) {
-                figcaption { strong { (self.title) } }
+                figcaption { strong { (grid::unbroken(&self.title)) } }
                 div.scroll { (PreEscaped(self.chart.inline())) }
                 @if !self.captions.is_empty() {
-                    div.caption { @for caption in &self.captions { p { (caption) } } }
+                    div.caption { @for caption in &self.captions { p { (grid::unbroken(caption)) } } }
                 }
             }
             // Outside the figure, which is kept on one page.

@@ -90,7 +90,7 @@ fn figure(
         height,
         curves,
     };
-    Some(Figure { id, title, captions: Vec::new(), chart: chart.draw(), data: None })
+    Some(Figure { id, title, captions: Vec::new(), chart: page.drawn(|width| chart.draw(width)), data: None })
 }
 
 /// At most `most` of the points, evenly by position, the first and the last always.

@@ -1,11 +1,12 @@
 //! How it was measured: machine, systems, settings, load, spec; and how to read the figures.
 
 use super::page::Page;
+use crate::chart::frame::Drawn;
 use crate::facts;
 use crate::figures;
 use crate::messages::names::labelled;
-use crate::messages::{Message, headings, notes, page};
-use crate::notes::Loops;
+use crate::messages::{Message, headings, notes, page, said};
+use crate::notes::{Loops, told};
 use crate::{tables, topology};
 use dyno_analysis::model::{SystemRow, SystemStarts, WorkloadRow};
 use dyno_model::plan::{LoadPlan, StopRule};
@@ -42,7 +43,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
 pub(super) fn topology(page: &Page<'_>) -> Markup {
     html! {
         @for chart in topology::charts(page.model, page.lang) {
-            figure.topology { div.scroll { (PreEscaped(chart.draw().inline())) } }
+            figure.topology { div.scroll { (PreEscaped(Drawn::of(|width| chart.draw(width)).inline())) } }
         }
     }
 }
@@ -88,7 +89,7 @@ fn systems(page: &Page<'_>) -> Markup {
             tbody { @for system in &page.model.provenance.systems { tr {
                 th scope="row" { (system.name) }
                 td.l { (system.kind) }
-                td.l { (system.version) }
+                td.l { (said(&system.version, page.lang)) }
                 td.l { (system.query_mode) }
                 td.l { @if system.is_managed { (page.text(&page::PAGE_MANAGED)) } @else { (system.address) } }
                 td.l { (starts(page, system.starts.as_ref())) }
@@ -130,7 +131,7 @@ fn settings(page: &Page<'_>, system: &SystemRow) -> Markup {
 
 fn workload_table(page: &Page<'_>, workload: &WorkloadRow) -> Markup {
     let options: Vec<String> =
-        workload.options.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        told(&workload.options).map(|(name, value)| format!("{name} = {value}")).collect();
     table([(workload.kind.as_str(), options.join(page.lang.comma).as_str())])
 }
 
@@ -160,7 +161,7 @@ fn load_table(page: &Page<'_>, load: &LoadPlan) -> Markup {
                 &page::PAGE_STATEMENT_TIMEOUT,
                 load.statement_timeout.map_or_else(String::new, |limit| limit.to_string()),
             ),
-            (&page::PAGE_WARMUP, load.warmup.to_string()),
+            (&page::PAGE_WARMUP, if load.warmup.0 > 0 { load.warmup.to_string() } else { String::new() }),
             (&page::PAGE_GRACE, load.grace.to_string()),
             (&page::PAGE_TIME_LIMIT, load.time_limit.to_string()),
             (&page::PAGE_ATTEMPTS, load.attempts_max.to_string()),

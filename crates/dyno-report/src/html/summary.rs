@@ -2,6 +2,7 @@
 
 use super::page::{Figure, Page};
 use crate::figures;
+use crate::grid::unbroken;
 use crate::messages::{conclusion, finding, headings, names, notes, page};
 use crate::notes::origin;
 use crate::words::{self, Word};
@@ -45,7 +46,7 @@ pub(super) fn conclusions(page: &Page<'_>, figure: Option<&Figure>) -> Markup {
     html! {
         section #conclusions {
             div.answer {
-                div {
+                div.said {
                     h2 { (page.text(&headings::CONCLUSIONS)) }
                     @if shown.is_empty() && rest.is_empty() { p { (page.text(&notes::NOTE_NOTHING)) } }
                     ul.conclusions { @for conclusion in shown { (item(page, conclusion)) } }
@@ -55,8 +56,8 @@ pub(super) fn conclusions(page: &Page<'_>, figure: Option<&Figure>) -> Markup {
                             ul.conclusions { @for conclusion in rest { (item(page, conclusion)) } }
                         }
                     }
-                    @if let Some(figure) = figure { (figure.markup(page)) }
                 }
+                @if let Some(figure) = figure { div.first { (figure.markup(page)) } }
                 dl.facts {
                     dt { (page.text(&page::PAGE_SURE)) } dd { (sure(page)) }
                     dt { (page.text(&page::PAGE_RESTS_ON)) } dd { (rests_on(page)) }
@@ -155,7 +156,7 @@ fn doubts(page: &Page<'_>) -> Markup {
             (page.fill(&page::PAGE_DOUBTS_TRIALS, &values))
             ul { @for row in named {
                 li {
-                    (finding::sentence(&row.finding, page.lang)) " "
+                    (unbroken(&finding::sentence(&row.finding, page.lang))) " "
                     span.pm { (page.fill(&page::PAGE_REACH, &[("reach", &crate::notes::reach(model, row, page.lang))])) }
                 }
             } }
@@ -238,11 +239,11 @@ fn item(page: &Page<'_>, conclusion: &Conclusion) -> Markup {
         li {
             span { (chip) }
             div {
-                span.alarm[is_alarming] { (statement) }
+                span.alarm[is_alarming] { (unbroken(&statement)) }
                 @if !reservations.is_empty() {
                     " " details.reservations.paper {
                         summary { (page.fill(&page::PAGE_RESERVATIONS, &[("number", &number)])) }
-                        @for sentence in reservations { (sentence) (page.lang.space) }
+                        @for sentence in reservations { (unbroken(&sentence)) (page.lang.space) }
                     }
                 }
             }

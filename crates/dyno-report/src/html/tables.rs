@@ -2,6 +2,7 @@
 
 use super::page::Page;
 use crate::figures;
+use crate::grid::unbroken;
 use crate::messages::{Message, finding, growth, headings, names, notes, page, said};
 use crate::notes::{Loops, comparison_rules, limit_rules, question_rules, scatter};
 use crate::table::Table;
@@ -14,6 +15,8 @@ use maud::{Markup, html};
 const MATRIX_COLUMNS: usize = 8;
 /// Rows that a table shows before it is folded.
 const ROWS_SHOWN: usize = 24;
+/// Rows from which on paper has the table only when the reader opened it.
+const ROWS_PRINTED: usize = 41;
 
 /// A table with a note below it, folded when it has many rows.
 fn folded(page: &Page<'_>, table: Table, note: Option<String>) -> Markup {
@@ -21,6 +24,16 @@ fn folded(page: &Page<'_>, table: Table, note: Option<String>) -> Markup {
         return page.all_rows(table, note);
     }
     html! { (page.table(table)) @if let Some(note) = note { p.note { (note) } } }
+}
+
+/// All treatments, on paper too as long as they take half a page.
+fn results_table(page: &Page<'_>) -> Markup {
+    let table = tables::results(page.model);
+    match table.rows() {
+        ROWS_PRINTED.. => page.all_rows(table, None),
+        rows if rows > ROWS_SHOWN => page.printed_rows(table),
+        _ => page.table(table),
+    }
 }
 
 /// The matrix, and the table of all treatments.
@@ -34,7 +47,7 @@ pub(super) fn results(page: &Page<'_>) -> Markup {
                 p.note { (page.text(&growth::GROWTH_NOTE)) }
             }
             (kept(page))
-            (folded(page, tables::results(page.model), None))
+            (results_table(page))
             p.note { (page.text(&notes::NOTE_ESTIMATES)) (page.lang.space) (page.text(Loops::of(page.model).note())) }
             @if page.model.has_bounds() { p.note { (page.text(&notes::NOTE_BOUNDS)) } }
         }
@@ -63,10 +76,10 @@ fn kept(page: &Page<'_>) -> Markup {
             } }
             @for facet in facets() { tbody {
                 @if !facet.title.is_empty() {
-                    tr { th.group scope="rowgroup" colspan=(levels.len() + 1) { (facet.title) } }
+                    tr { th.group scope="rowgroup" colspan=(levels.len() + 1) { span { (unbroken(&facet.title)) } } }
                 }
                 @for member in &facet.members { tr {
-                    th scope="row" { (member.label) }
+                    th scope="row" { (unbroken(&member.label)) }
                     @for clients in &levels { td { (kept_cell(page, row_at(member.line, *clients))) } }
                 } }
             } }
@@ -223,8 +236,7 @@ pub(super) fn audit(page: &Page<'_>) -> Markup {
             @if audits.is_empty() { p { (page.text(&page::PAGE_NO_AUDIT)) } }
             @if has_updates {
                 @let witnesses = crate::notes::witnesses(page.model, page.lang);
-                (folded(page, table, None))
-                p.note { (page.text(&notes::NOTE_AUDIT)) }
+                (folded(page, table, Some(page.text(&notes::NOTE_AUDIT).to_owned())))
                 @if let Some((first, others)) = witnesses.split_first() {
                     p.note { (first) }
                     @if !others.is_empty() {
@@ -289,7 +301,7 @@ pub(super) fn validity(page: &Page<'_>) -> Markup {
                 ul.conclusions { @for row in &model.findings { li {
                     span { (page.chip(words::severity(row.severity))) }
                     @let reach = crate::notes::reach(model, row, page.lang);
-                    span { (finding::sentence(&row.finding, page.lang)) " " span.pm title=(treatments_of(page, &row.treatments)) { (page.fill(&page::PAGE_REACH, &[("reach", &reach)])) } }
+                    span { (unbroken(&finding::sentence(&row.finding, page.lang))) " " span.pm title=(treatments_of(page, &row.treatments)) { (page.fill(&page::PAGE_REACH, &[("reach", &reach)])) } }
                 } } }
                 p.note { (page.text(&notes::NOTE_INVALID)) }
             }

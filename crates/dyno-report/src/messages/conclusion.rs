@@ -297,8 +297,14 @@ fn fault(model: &ReportModel, row: &FaultRow, lang: Lang) -> String {
         ("trials", row.not_recovered.to_string()),
     ];
     let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
-    let outage = if row.outage.max == 0.0 { FAULT_UNNOTICED } else { FAULT_OUTAGE };
-    let back = row.recovered.map(|_| FAULT_BACK.fill(lang, &values));
+    let is_once = row.trials.len() == 1;
+    let outage = match (row.outage.max == 0.0, is_once) {
+        (true, _) => FAULT_UNNOTICED,
+        (false, true) => FAULT_OUTAGE_ONCE,
+        (false, false) => FAULT_OUTAGE,
+    };
+    let back = if is_once { FAULT_BACK_ONCE } else { FAULT_BACK };
+    let back = row.recovered.map(|_| back.fill(lang, &values));
     let not_back = (row.not_recovered > 0).then(|| FAULT_NOT_BACK.fill(lang, &values));
     let sentences = [Some(outage.fill(lang, &values)), back, not_back];
     sentences.into_iter().flatten().collect::<Vec<_>>().join(lang.space)
@@ -356,7 +362,12 @@ fn peak(line: &str, number: u32, throughput: &Estimate, shape: PeakShape, lang: 
     let at = names::clients(&[number], lang);
     let mean = figures::digits(throughput.mean);
     let Some(interval) = throughput.interval else {
-        let message = if shape.is_only { THROUGHPUT_AT_SINGLE } else { PEAK_SINGLE };
+        let message = match (shape.is_only, throughput.repeats) {
+            (true, ..=1) => THROUGHPUT_AT_SINGLE,
+            (true, _) => THROUGHPUT_AT_SCATTERED,
+            (false, ..=1) => PEAK_SINGLE,
+            (false, _) => PEAK_SCATTERED,
+        };
         let repeats = throughput.repeats.to_string();
         return message
             .fill(lang, &[("line", line), ("throughput", &mean), ("clients", &at), ("repeats", &repeats)]);

@@ -300,8 +300,10 @@ messages! {
         ANOMALIES_LEVEL_UNKNOWN: "{treatment}: the server did not say which isolation level is in force, so nobody can tell whether it allows what happened here: {found}, in {committed} committed transactions.",
         NO_ANOMALIES: "In {treatments:# treatment|# treatments} no anomaly was found in the histories of {committed} committed transactions.",
         FAULT_OUTAGE: "{treatment}, {faults}: nothing was committed for {outage} s (median; at most {most} s).",
+        FAULT_OUTAGE_ONCE: "{treatment}, {faults}: nothing was committed for {outage} s.",
         FAULT_UNNOTICED: "{treatment}, {faults}: commits went on without a break of a tenth of a second.",
         FAULT_BACK: "Throughput was back at 90 % after {back} s (at most {back_most} s).",
+        FAULT_BACK_ONCE: "Throughput was back at 90 % after {back} s.",
         FAULT_NOT_BACK: "In {trials:# trial|# trials} it was not back when measuring ended.",
         LIMIT_HELD: "The limit {limit} is held in {number} of {treatments:# treatment|# treatments}; the figure nearest to it is {worst}, of {line} at {clients}.",
         LIMIT_BROKEN: "The limit {limit} is broken in {number} of {treatments:# treatment|# treatments}; the worst figure is {worst}, of {line} at {clients}.",
@@ -324,9 +326,11 @@ messages! {
         WRONG_SUM: "{line} left wrong values at {clients}, not those that follow from its committed transactions: {sums}.",
         PEAK: "{line} had its highest mean throughput with {clients}: {throughput} transactions per second (95 % interval {low} to {high}).",
         PEAK_AT_END: "{line} had its highest mean throughput with {clients}, the most that were measured: {throughput} transactions per second (95 % interval {low} to {high}); its peak may lie beyond.",
-        PEAK_SINGLE: "{line} had its highest mean throughput with {clients}: {throughput} transactions per second in {repeats:a single valid trial|# valid trials that scatter much}, so no interval can be given.",
+        PEAK_SINGLE: "{line} had its highest mean throughput with {clients}: {throughput} transactions per second in a single valid trial, so no interval can be given.",
+        PEAK_SCATTERED: "{line} had its highest mean throughput with {clients}: {throughput} transactions per second in {repeats} valid trials; they scatter too much for an interval.",
         THROUGHPUT_AT: "{line} committed {throughput} transactions per second with {clients} (95 % interval {low} to {high}).",
-        THROUGHPUT_AT_SINGLE: "{line} committed {throughput} transactions per second with {clients} in {repeats:a single valid trial|# valid trials that scatter much}, so no interval can be given.",
+        THROUGHPUT_AT_SINGLE: "{line} committed {throughput} transactions per second with {clients} in a single valid trial, so no interval can be given.",
+        THROUGHPUT_AT_SCATTERED: "{line} committed {throughput} transactions per second with {clients} in {repeats} valid trials; they scatter too much for an interval.",
         NOT_KEPT: "But the audit found that not all of the work counted here was kept by {lines}.",
         NOT_ACCOUNTED_FOR: "But the audit found more in the data of {lines} than follows from the work counted here.",
         NOT_KEPT_APART: "But transactions of {lines} did to one another what the isolation level forbids.",
@@ -586,6 +590,8 @@ messages! {
     },
     // What runs and models hold as English text (`stored.rs`): these are the texts themselves.
     stored: stored::Texts {
+        // Versions of clusters.
+        CLUSTER_VERSION: "{nodes} × {version}, {data} data nodes",
         // Kinds of failures.
         CONNECT_REFUSED: "connect-refused",
         CONNECTION_LOST: "connection-lost",

@@ -69,9 +69,10 @@ pub(crate) fn sentence(finding: &Finding, lang: Lang) -> String {
         Finding::BooksUnbalanced { identities } => {
             say(&BOOKS_UNBALANCED, &[("identities", &list(lang, identities))])
         }
-        Finding::FaultNotMade { what, reason } => {
-            say(&FAULT_NOT_MADE, &[("what", what), ("reason", &said(reason, lang))])
-        }
+        Finding::FaultNotMade { what, reason } => say(
+            &FAULT_NOT_MADE,
+            &[("what", &names::fault_named(what, lang)), ("reason", &said(reason, lang))],
+        ),
         Finding::AuditViolated => say(&AUDIT_VIOLATED, &[]),
         Finding::AuditNotRun { reason } => say(&AUDIT_NOT_RUN, &[("reason", &said(reason, lang))]),
         Finding::Unsettled { sessions } => say(&UNSETTLED, &[("sessions", &figures::count(*sessions))]),

@@ -293,8 +293,10 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             ANOMALIES_LEVEL_UNKNOWN: "{treatment}：有効な分離レベルをサーバーが示さないため、起きたことが許されるものかどうかは判断できません。コミットされたトランザクション {committed} 件で、{found}。",
             NO_ANOMALIES: "{treatments} 測定条件では、コミットされたトランザクション {committed} 件の履歴に異常は見つかりませんでした。",
             FAULT_OUTAGE: "{treatment}、{faults}：{outage} s の間（中央値、最大 {most} s）、1 件もコミットされませんでした。",
+            FAULT_OUTAGE_ONCE: "{treatment}、{faults}：{outage} s の間、1 件もコミットされませんでした。",
             FAULT_UNNOTICED: "{treatment}、{faults}：0.1 秒以上途切れることなくコミットが続きました。",
             FAULT_BACK: "スループットは {back} s 後（最大 {back_most} s）に 90 % まで回復しました。",
+            FAULT_BACK_ONCE: "スループットは {back} s 後に 90 % まで回復しました。",
             FAULT_NOT_BACK: "{trials} 試行では、測定の終わりまでに回復しませんでした。",
             LIMIT_HELD: "制限値 {limit} は、{treatments} 条件中 {number} 条件で満たされています。制限値に最も近いのは、{line}（{clients}）の {worst} です。",
             LIMIT_BROKEN: "制限値 {limit} は、{treatments} 条件中 {number} 条件で満たされていません。最も悪いのは、{line}（{clients}）の {worst} です。",
@@ -316,9 +318,11 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             WRONG_SUM: "{line} では、{clients} で、次の値がコミット済みトランザクションから求まるものと一致しません：{sums}。",
             PEAK: "{line} の平均スループットは{clients} で最大となり、毎秒 {throughput} トランザクションでした（95 % 信頼区間 {low}～{high}）。",
             PEAK_AT_END: "{line} の平均スループットは、測定した中で最も多い{clients} で最大となり、毎秒 {throughput} トランザクションでした（95 % 信頼区間 {low}～{high}）。ピークはさらに先にある可能性があります。",
-            PEAK_SINGLE: "{line} の平均スループットは{clients} で最大となり、毎秒 {throughput} トランザクションでした。有効な試行は {repeats} 回で、回数が足りないかばらつきが大きいため、信頼区間は示せません。",
+            PEAK_SINGLE: "{line} の平均スループットは{clients} で最大となり、毎秒 {throughput} トランザクションでした。有効な試行は 1 回だけなので、信頼区間は示せません。",
+            PEAK_SCATTERED: "{line} の平均スループットは{clients} で最大となり、毎秒 {throughput} トランザクションでした。有効な {repeats} 試行のばらつきが大きいため、信頼区間は示せません。",
             THROUGHPUT_AT: "{line} は{clients} で毎秒 {throughput} トランザクションをコミットしました（95 % 信頼区間 {low}～{high}）。",
-            THROUGHPUT_AT_SINGLE: "{line} は{clients} で毎秒 {throughput} トランザクションをコミットしました。有効な試行は {repeats} 回で、回数が足りないかばらつきが大きいため、信頼区間は示せません。",
+            THROUGHPUT_AT_SINGLE: "{line} は{clients} で毎秒 {throughput} トランザクションをコミットしました。有効な試行は 1 回だけなので、信頼区間は示せません。",
+            THROUGHPUT_AT_SCATTERED: "{line} は{clients} で毎秒 {throughput} トランザクションをコミットしました。有効な {repeats} 試行のばらつきが大きいため、信頼区間は示せません。",
             NOT_KEPT: "ただし、整合性検査により、ここに数えた処理の一部が {lines} に残っていないことが判明しました。",
             NOT_ACCOUNTED_FOR: "ただし、整合性検査により、{lines} のデータには、ここに数えた処理から求まる以上のものが含まれていることが判明しました。",
             NOT_KEPT_APART: "ただし、{lines} のトランザクションの間で、分離レベルが禁じることが起きました。",
@@ -573,6 +577,8 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             PILOT_SEES_NOTHING: "1 ブロックのこの計画では、どんな差も偶然と区別できません。",
         },
         stored: stored::Texts {
+            // Versions of clusters.
+            CLUSTER_VERSION: "{nodes} × {version}、データノード {data} 個",
             // Kinds of failures.
             CONNECT_REFUSED: "接続拒否",
             CONNECTION_LOST: "接続切断",

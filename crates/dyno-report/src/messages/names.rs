@@ -2,7 +2,7 @@
 
 pub(crate) use super::en::names::*;
 use super::headings;
-use super::lang::{Lang, Message};
+use super::lang::{EN, Lang, Message};
 use dyno_analysis::model::{FaultRow, NotWorkingReason, ReportModel};
 use dyno_model::fault::{FaultAction, FaultRecord};
 use dyno_model::history::anomalies::Anomaly;
@@ -110,13 +110,68 @@ pub(crate) fn fault(action: FaultAction, node: &str, lang: Lang) -> String {
         FaultAction::FreeDisk => FAULT_FREE_DISK,
         FaultAction::Run => FAULT_RUN,
     };
-    message.fill(lang, &[("node", node)])
+    let name = if action == FaultAction::Run { node.to_owned() } else { node_name(node, lang) };
+    let told = message.fill(lang, &[("node", &name)]);
+    // Japanese has a blank between its own letters and Latin ones, and none between its own.
+    let is_own = lang.code == "ja" && name.ends_with(|last: char| !last.is_ascii());
+    if is_own { told.replacen(&format!("{name} "), &name, 1) } else { told }
+}
+
+/// A fault that is stored as a text, `kill data node 2`, in the language of the report.
+pub(crate) fn fault_named(what: &str, lang: Lang) -> String {
+    let (verb, node) = what.split_once(' ').unwrap_or((what, ""));
+    let action = FaultAction::ALL.iter().find(|action| action.to_string() == verb);
+    action.map_or_else(|| what.to_owned(), |action| fault(*action, node, lang))
+}
+
+/// A node as specs name it, in the language of the report: `data node 2`.
+fn node_name(node: &str, lang: Lang) -> String {
+    let (kind, number) = match node.rsplit_once(' ') {
+        Some((kind, number)) if number.bytes().all(|digit| digit.is_ascii_digit()) => (kind, Some(number)),
+        _ => (node, None),
+    };
+    let known = [
+        ("server", headings::NODE_SERVER),
+        ("node", headings::NODE_MEMBER),
+        ("SQL node", headings::NODE_SQL),
+        ("data node", headings::DATA_NODE),
+        ("the management node", headings::NODE_MANAGEMENT),
+        ("primary", headings::NODE_PRIMARY),
+        ("replica", headings::NODE_REPLICA),
+    ];
+    let name = known.into_iter().find(|(name, _)| *name == kind && lang.code != EN.code);
+    match (name, number) {
+        (None, _) => node.to_owned(),
+        (Some((_, name)), None) => name.text(lang).to_owned(),
+        (Some((_, name)), Some(number)) => format!("{} {number}", name.text(lang)),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::lang::EN;
+    use super::super::lang::LANGUAGES;
     use super::*;
+
+    #[test]
+    fn nodes_of_faults_have_names_in_the_language_and_commands_stay() {
+        let told = |code: &str, action, node: &str| {
+            let lang = LANGUAGES.into_iter().find(|lang| lang.code == code).expect("there is this language");
+            fault(action, node, lang)
+        };
+        let rows = [
+            ("en", FaultAction::Kill, "the management node", "kill the management node"),
+            ("ko", FaultAction::Kill, "data node 2", "데이터 노드 2 강제 종료"),
+            ("ja", FaultAction::Start, "server", "サーバーを起動"),
+            ("ko", FaultAction::Run, "server", "명령 실행: server"),
+            ("ko", FaultAction::Kill, "other 2", "other 2 강제 종료"),
+        ];
+        for (code, action, node, expected) in rows {
+            assert_eq!(told(code, action, node), expected);
+        }
+        let korean = LANGUAGES.into_iter().find(|lang| lang.code == "ko").expect("there is Korean");
+        assert_eq!(fault_named("kill replica 1", korean), told("ko", FaultAction::Kill, "replica 1"));
+        assert_eq!(fault_named("pull the plug", korean), "pull the plug");
+    }
 
     #[test]
     fn long_times_are_rounded_as_one_says_them() {

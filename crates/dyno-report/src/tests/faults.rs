@@ -93,8 +93,8 @@ fn a_report_says_how_long_nothing_was_committed_and_what_is_gone() {
     let page = render(&model, Format::Html, EN);
     assert!(page.contains("errors/s") && page.contains("id=\"fault-errors\""));
     let lines = page.matches("class=\"fault\"").count();
-    // In the part on faults, and in each treatment's own.
-    assert_eq!(lines, 2 * model.timelines.len(), "a dashed line for each trial");
+    // In the part on faults, and in each treatment's own, each in two widths.
+    assert_eq!(lines, 4 * model.timelines.len(), "a dashed line for each trial");
     assert!(page.contains("href=\"#faults\"") && page.contains("id=\"faults\""));
     for id in
         model.faults.iter().flat_map(|row| [format!("t{}f", row.treatment), format!("t{}s", row.treatment)])

@@ -63,13 +63,13 @@ fn a_report_says_of_each_stage_what_was_offered_and_what_came_of_it() {
     }
     let page = render(&model, Format::Html, EN);
     assert!(page.contains("id=\"stages\"") && page.contains("href=\"#stages\""));
-    // In the main part and in each treatment's own.
+    // In the main part and in each treatment's own, each in two widths.
     assert_eq!(
         page.matches("class=\"stage\"").count(),
-        2 * model.timelines.len(),
+        4 * model.timelines.len(),
         "the end of the first stage"
     );
-    assert_eq!(page.matches("class=\"offered\"").count(), 2 * model.timelines.len());
+    assert_eq!(page.matches("class=\"offered\"").count(), 4 * model.timelines.len());
     assert!(page.contains("the rate of each stage (at equal distances)"));
 }
 

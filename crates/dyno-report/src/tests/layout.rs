@@ -1,0 +1,109 @@
+//! What a browser makes of pages: nothing cut, nothing over another, no word broken, no heading without content; on a telephone, on a
+//! screen and by the rules for paper.
+
+use super::{rush, tiny_model};
+use crate::messages::LANGUAGES;
+use crate::{Format, html, render};
+use std::path::Path;
+use std::process::Command;
+
+/// Measures the page in the frame `page` and writes what is wrong into `faults`, a line each.
+const MEASURE: &str = include_str!("layout.js");
+/// Debian's name of the browser.
+const BROWSER: &str = "chromium";
+/// As for servers (`dyno-testkit`): with it a test fails where the browser is missing.
+const REQUIRED: &str = "DYNO_REQUIRE_SERVERS";
+
+/// The page as it is at a width in pixels: by its rules for a screen, or by those for paper.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Medium {
+    Screen(u32),
+    Paper,
+}
+
+/// Width of A4 between its margins.
+const PAPER: u32 = 688;
+
+/// What a browser finds wrong with a page.
+fn faults(page: &str, medium: Medium, folder: &Path) -> Vec<String> {
+    let (page, width) = match medium {
+        Medium::Screen(width) => (page.to_owned(), width),
+        // The rules for paper apply to the screen.
+        Medium::Paper => (
+            page.replace("@media print", "@media all").replace("@media screen and", "@media speech and"),
+            PAPER,
+        ),
+    };
+    std::fs::write(folder.join("page.html"), page).expect("written");
+    let is_paper = medium == Medium::Paper;
+    let frame = format!(
+        "<body style=\"margin:0\"><iframe id=\"page\" width=\"{width}\" height=\"3000\" style=\"border:0\" src=\"page.html\"></iframe>\
+         <pre id=\"faults\"></pre><script>const isPaper = {is_paper};{MEASURE}</script>"
+    );
+    let path = folder.join("frame.html");
+    std::fs::write(&path, frame).expect("written");
+    let mut browser = Command::new(BROWSER);
+    browser.args([
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--allow-file-access-from-files",
+        "--dump-dom",
+    ]);
+    browser.args(["--virtual-time-budget=60000", "--window-size=1400,3000"]);
+    browser.arg(format!("--user-data-dir={}", folder.join("profile").display()));
+    let output = browser.arg(format!("file://{}", path.display())).output().expect("the browser runs");
+    let document = String::from_utf8_lossy(&output.stdout);
+    let (_, rest) = document.split_once("<pre id=\"faults\">").expect("the document of the frame");
+    let (found, _) = rest.split_once("</pre>").expect("it is closed");
+    let found =
+        found.strip_prefix("measured\n").unwrap_or_else(|| panic!("the page was not measured: {found}"));
+    found.lines().map(|fault| format!("{medium:?}: {fault}")).collect()
+}
+
+/// True where there is a browser.
+fn has_browser() -> bool {
+    let is_there =
+        Command::new(BROWSER).arg("--version").output().is_ok_and(|output| output.status.success());
+    if !is_there {
+        assert!(std::env::var_os(REQUIRED).is_none(), "{BROWSER} is missing; scripts/servers installs it");
+        eprintln!("SKIPPED: {BROWSER} is missing");
+    }
+    is_there
+}
+
+#[test]
+fn no_page_of_any_language_has_cut_or_overlapping_labels_broken_words_or_bare_headings() {
+    if !has_browser() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("scratch");
+    for lang in LANGUAGES {
+        let report = render(rush(), Format::Html, lang);
+        let test_report = html::test_report(tiny_model(), lang);
+        for (name, page) in [("report", &report), ("test report", &test_report)] {
+            for medium in [Medium::Screen(1280), Medium::Screen(400), Medium::Paper] {
+                let found = faults(page, medium, folder.path());
+                assert_eq!(found, [""; 0], "{name}, {}", lang.code);
+            }
+        }
+    }
+}
+
+#[test]
+fn each_fault_of_a_layout_is_seen() {
+    if !has_browser() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("scratch");
+    let planted = r#"<!DOCTYPE html><meta charset="utf-8"><style>body{margin:0;font:15px sans-serif}.wide{overflow-x:auto}
+        .narrow{width:30px;overflow-wrap:anywhere}th{white-space:nowrap}</style><main><h2>bare</h2><h2>next</h2>
+        <div class="wide"><table><tr><th class="group">a name that is far too long for a telephone, and goes on and on</th></tr></table></div>
+        <p class="narrow">unbreakable</p><div style="width:900px">x</div>
+        <figure id="f"><svg viewBox="0 0 800 100" width="372"><text x="10" y="20">one</text><text x="14" y="22">other</text>
+        <text x="790" y="60">outside the picture</text><text x="10" y="90">cut …</text></svg></figure></main>"#;
+    let found = faults(planted, Medium::Screen(400), folder.path());
+    for kind in ["wider than the page", "group", "word", "heading", "outside", "cut", "overlap", "small"] {
+        assert!(found.iter().any(|fault| fault.contains(kind)), "{kind} is not seen: {found:?}");
+    }
+}
