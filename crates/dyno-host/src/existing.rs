@@ -5,9 +5,9 @@ use crate::error::HostError;
 use crate::settings::{self, RoundedSetting, SettingProblem};
 use dyno_drivers::address::{self, Surroundings, password_file, read_secrets};
 use dyno_model::address::{Address, AddressError};
-use dyno_model::plan::{ExistingSystem, PasswordSource};
+use dyno_model::plan::{DataPolicy, ExistingSystem, PasswordSource};
 use dyno_model::secret::Secret;
-use dyno_model::target::{QueryMode, Target};
+use dyno_model::target::{Endpoint, QueryMode, Target};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
@@ -140,6 +140,15 @@ pub fn connect(
 ) -> Result<ConnectedSystem, HostError> {
     let target = target(system, query_mode, connect_timeout)?;
     let place = place(system);
+    if let (Endpoint::File(path), DataPolicy::Existing) = (&target.endpoint, system.data)
+        && !path.exists()
+    {
+        // SQLite would make an empty one.
+        return Err(HostError::new(format!(
+            "there is no file {}\nhint: `data = \"existing\"` finds its tables there, and dyno makes none",
+            path.display()
+        )));
+    }
     let mut session = ControlConnection::open(&target).map_err(|failure| {
         let hint = if address::may_want_encryption(&failure, &target) {
             "\nhint: the connection was not encrypted; if the server wants that, add `sslmode=require` to the URL"
@@ -192,7 +201,7 @@ mod tests {
             tls: Tls::Off,
             client_certificate: None,
             session_setup: Vec::new(),
-            data: dyno_model::plan::DataPolicy::Own,
+            data: DataPolicy::Own,
             monitor: None,
             steering: None,
         }

@@ -2,7 +2,7 @@
 
 /// All went well.
 pub const OK: u8 = 0;
-/// The command line was not understood.
+/// The command line was not understood, or what it names cannot be done together.
 pub const USAGE: u8 = 2;
 /// The spec file has errors.
 pub const SPEC_INVALID: u8 = 3;
@@ -26,7 +26,10 @@ pub const INTERRUPTED: u8 = 130;
 /// Every code with its meaning, for the reference.
 pub const ALL: [(u8, &str); 11] = [
     (OK, "All went well."),
-    (USAGE, "The command line was not understood."),
+    (
+        USAGE,
+        "The command line was not understood, or what it names does not fit: runs that cannot be compared or drawn together, a trial that the plan does not have, a file that is there already.",
+    ),
     (SPEC_INVALID, "The spec file cannot be read or has errors."),
     (
         PREFLIGHT_FAILED,

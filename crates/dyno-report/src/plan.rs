@@ -24,7 +24,7 @@ fn fill(message: Message, values: &[(&str, &dyn ToString)], lang: Lang) -> Strin
     filled(message, &values, lang)
 }
 
-/// Systems, load, factors, design, all trials in run order, and time.
+/// Systems, load, factors, design, the trials of one block in run order, how many there are besides, and time.
 #[must_use]
 pub fn plan(plan: &Plan, catalog: &[WorkloadDescription], lang: Lang) -> String {
     let mut text = format!("{}\n\n", plan.title);
@@ -38,13 +38,21 @@ pub fn plan(plan: &Plan, catalog: &[WorkloadDescription], lang: Lang) -> String 
     let width = plan.trials.first().map_or(0, |trial| trial.id.len()).max(head.width());
     let _ = writeln!(text, "  {}  {}", padded(head, width), compare::TREATMENT.text(lang));
     let mut started = None;
-    for trial in &plan.trials {
+    let block = plan.trials.first().map(|trial| trial.block);
+    let (shown, others): (Vec<&Trial>, Vec<&Trial>) =
+        plan.trials.iter().partition(|trial| Some(trial.block) == block);
+    for trial in shown {
         let treatment = plan.treatment(trial);
         let of_trial = (trial.block, plan.whole_plot(treatment));
         if plan.is_split() && started.replace(of_trial) != Some(of_trial) {
             let _ = writeln!(text, "  {:width$}  ({})", "", start(plan, treatment, lang));
         }
         let _ = writeln!(text, "  {:width$}  {}", trial.id, treatment_line(plan, treatment, lang));
+    }
+    if !others.is_empty() {
+        let blocks = plan.blocks.saturating_sub(1);
+        let more = fill(words::MORE_TRIALS, &[("trials", &others.len()), ("blocks", &blocks)], lang);
+        let _ = writeln!(text, "  {more}");
     }
     let _ = write!(text, "\n{}", time(plan, lang));
     text

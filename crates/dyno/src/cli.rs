@@ -37,8 +37,8 @@ use std::path::{Path, PathBuf};
 Results go to stdout, everything else to stderr; NO_COLOR is honoured.
 Exit codes: 0 all went well, 2 usage, 3 errors in the spec, 4 preflight failed,
 5 server failed, 6 run incomplete, 7 results cannot be read or written,
-8 compare: something is worse, 9 compare: something is not decided,
-70 a bug of dyno, 130 interrupted.",
+8 a limit is broken, or something is worse, 9 a limit or a comparison is not
+decided, 70 a bug of dyno, 130 interrupted.",
     max_term_width = 100
 )]
 pub(crate) struct Cli {
@@ -210,7 +210,7 @@ pub(crate) struct RunArguments {
     #[arg(long)]
     pub(crate) print_spec: bool,
 
-    /// Write the summary as JSON to stdout instead of tables
+    /// Write the report as JSON to stdout instead of tables
     #[arg(long)]
     pub(crate) json: bool,
 
@@ -275,8 +275,33 @@ pub(crate) struct PlanArguments {
 /// `dyno cleanup`.
 #[derive(Debug, Args)]
 pub(crate) struct CleanupArguments {
-    #[command(flatten)]
-    pub(crate) spec: SpecArguments,
+    /// Spec file (TOML) that names the systems, or the URL of a database
+    #[arg(value_name = "SPEC")]
+    spec: PathBuf,
+
+    /// Lay the tables of [profile.NAME] over the file
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
+
+    /// Set a key of the spec, after the profile; may be given again
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    set: Vec<String>,
+}
+
+impl CleanupArguments {
+    /// The experiment whose systems are meant. Behind a URL it is any that has tables of dyno's: the marker says which these are.
+    pub(crate) fn experiment(&self) -> SpecArguments {
+        let mut arguments = SpecArguments {
+            spec: Some(self.spec.clone()),
+            profile: self.profile.clone(),
+            set: self.set.clone(),
+            ..SpecArguments::default()
+        };
+        if arguments.url().is_some() {
+            arguments.line = OneLine::of_workload("rush");
+        }
+        arguments
+    }
 }
 
 /// `dyno report`.

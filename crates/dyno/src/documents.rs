@@ -1,8 +1,13 @@
-//! What README and guide show is what the program takes: each command line is parsed, and each block of TOML is a spec or a part of one.
+//! What README, guide and the other pages show is what the program takes and says: command lines are parsed, blocks of TOML are specs or parts
+//! of one, defaults, names and messages are those of the code.
 
 use crate::cli::Cli;
 use crate::workload::catalog;
 use clap::Parser;
+use clap::error::ErrorKind;
+use dyno_model::address::Address;
+use dyno_model::plan::Plan;
+use dyno_model::spec::keys::SECTIONS;
 use dyno_model::spec::{Input, parse};
 use std::path::Path;
 use toml::{Table, Value};
@@ -43,25 +48,72 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-#[test]
-fn every_command_line_in_readme_and_guide_is_one_that_dyno_takes() {
-    let mut known = 0;
-    for name in ["README.md", "docs/guide.md", "docs/experiments/README.md", "docs/methodology.md"] {
-        for block in blocks(&document(name), "sh") {
-            for line in block.replace("\\\n", " ").lines() {
-                let line = line.replace("cargo run --release -- ", "dyno ");
-                let words = words(line.trim());
-                if words.first().is_none_or(|program| program != "dyno") {
-                    continue;
-                }
-                if let Err(error) = Cli::try_parse_from(&words) {
-                    panic!("{name}: {line}\n{error}");
-                }
-                known += 1;
+/// Every page for users, and the help of the commands as the reference has it.
+fn pages() -> Vec<String> {
+    let mut pages = vec!["README.md".to_owned(), "CONTRIBUTING.md".to_owned()];
+    for folder in ["docs", "docs/experiments", "docs/reference"] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
+        for entry in std::fs::read_dir(path).expect("the folder is there") {
+            let name = entry.expect("an entry").file_name().to_string_lossy().into_owned();
+            if name.ends_with(".md") {
+                pages.push(format!("{folder}/{name}"));
             }
         }
     }
-    assert!(known > 20, "{known} lines");
+    pages.sort();
+    pages
+}
+
+/// Lines of code of a page, and pieces of code in its sentences.
+fn code(page: &str) -> Vec<String> {
+    let mut code = Vec::new();
+    for (i, part) in page.split("```").enumerate() {
+        if i % 2 == 1 {
+            let lines = part.split_once('\n').map_or("", |(_, lines)| lines);
+            let whole: Vec<&str> = lines.split("\\\n").map(str::trim_start).collect();
+            code.extend(whole.join(" ").lines().map(|line| line.trim().to_owned()));
+        } else {
+            code.extend(part.split('`').skip(1).step_by(2).map(|piece| piece.replace('\n', " ")));
+        }
+    }
+    code
+}
+
+/// A command line that a page shows, when it is one of dyno's. What stands for something else (`NAME`, `...`) is left as it is.
+fn command_line(code: &str) -> Option<Vec<String>> {
+    let line = code.replace("cargo run --release -- ", "dyno ");
+    // Behind several blanks the help says what a line does.
+    let line = line.split("   ").next().unwrap_or_default();
+    let words = words(line.trim_start_matches("$ "));
+    let is_command = words.len() > 1 && words[0] == "dyno" && !code.contains("...");
+    // A usage has its parts in brackets, and a sentence may name a program with its version.
+    let is_usage =
+        words.iter().any(|word| word.starts_with('[') || word.starts_with('<') || word == "VERSION");
+    // The beginning of a message.
+    let is_sentence = words.get(1).is_some_and(|word| word == "runs");
+    (is_command && !is_usage && !is_sentence).then_some(words)
+}
+
+#[test]
+fn every_command_line_in_readme_guide_and_reference_is_one_that_dyno_takes() {
+    let mut known = 0;
+    let mut wrong = Vec::new();
+    for name in pages() {
+        for code in code(&document(&name)) {
+            let Some(words) = command_line(&code) else { continue };
+            known += 1;
+            // A sentence may name a command without what it is about, and its help and version are no errors.
+            let names =
+                [ErrorKind::MissingRequiredArgument, ErrorKind::DisplayHelp, ErrorKind::DisplayVersion];
+            if let Err(error) = Cli::try_parse_from(&words)
+                && !names.contains(&error.kind())
+            {
+                wrong.push(format!("{name}: {code}\n{error}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(known > 100, "{known} lines");
 }
 
 /// What a part of a spec may need around it: one of several systems, workloads and loads.
@@ -120,8 +172,8 @@ fn whole(block: &str, around: &str) -> String {
 }
 
 #[test]
-fn every_block_of_toml_in_the_guide_is_a_spec_or_a_part_of_one() {
-    let blocks = blocks(&document("docs/guide.md"), "toml");
+fn every_block_of_toml_in_readme_and_guide_is_a_spec_or_a_part_of_one() {
+    let blocks: Vec<String> = pages().iter().flat_map(|page| blocks(&document(page), "toml")).collect();
     assert!(blocks.len() > 20, "{} blocks", blocks.len());
     for block in blocks {
         let mut first = None;
@@ -140,8 +192,13 @@ fn every_block_of_toml_in_the_guide_is_a_spec_or_a_part_of_one() {
     }
 }
 
-/// What is wrong with a spec. Files that it names are there.
+/// What is wrong with a spec.
 fn refusal(text: &str) -> Option<String> {
+    plan(text).err()
+}
+
+/// What follows from a spec, or what is wrong with it. Files that it names are there.
+fn plan(text: &str) -> Result<Plan, String> {
     let script = |file: &Path| {
         Ok(match file.extension().and_then(|ending| ending.to_str()) {
             Some("csv") => "seconds,rate\n0,10\n60,20\n".to_owned(),
@@ -156,5 +213,234 @@ fn refusal(text: &str) -> Option<String> {
         script: Some(script),
         ..Input::default()
     };
-    parse(input, &catalog()).err().map(|errors| errors.to_string())
+    parse(input, &catalog()).map(|(_, plan)| plan).map_err(|errors| errors.to_string())
 }
+
+/// A value that a page writes as code or as a number, as TOML has it: the default of a key. None for words.
+fn literal(text: &str) -> Option<Value> {
+    let code =
+        text.strip_prefix('`').and_then(|text| text.strip_suffix('`')).filter(|code| !code.contains('`'));
+    let text = code.or_else(|| text.parse::<i64>().is_ok().then_some(text))?;
+    if text.contains('.') {
+        return None; // another key
+    }
+    let text = text.trim_matches('"');
+    Some(match (text.parse::<i64>(), text.parse::<bool>()) {
+        (Ok(number), _) => Value::from(number),
+        (_, Ok(word)) => Value::from(word),
+        _ => Value::from(text),
+    })
+}
+
+/// Specs that together have every section of the reference.
+const WHOLE: [&str; 6] = [
+    "[[system]]\nname = \"S\"\nserver = { kind = \"mariadb\" }\n[workload]\nkind = \"rush\"\n[load]\nclients = 1\nduration = \"9s\"\nrate = \"9/s\"\n\
+     [design]\n[[fault]]\nat = \"1s\"\naction = \"kill\"\n[[limit]]\np99 = \"< 1s\"\n[[published]]\nsource = \"s\"\nseries = \"s\"\n\
+     metric = \"throughput\"\nclients = [1]\nvalues = [1]\n",
+    "[[system]]\nname = \"S\"\nurl = \"postgres://u@h/d\"\ndata = \"existing\"\nsteering = { restart = \"true\" }\n[workload]\nkind = \"sql\"\n\
+     scripts = [{ file = \"a.sql\" }]\n[load]\nclients = 1\nduration = \"1s\"\nfind = { while = \"p99 < 1s\" }\n",
+    "[[system]]\nname = \"S\"\nurl = \"mysql://u@h/d\"\n[workload]\nkind = \"rush\"\n[load]\nclients = 1\ntransactions = 9\n",
+    "[[system]]\nname = \"S\"\nurl = \"http://h/\"\n[workload]\nkind = \"http\"\nrequest = [{ name = \"r\", path = \"/\" }]\n[load]\nclients = 1\nduration = \"1s\"\n",
+    "[[system]]\nname = \"S\"\nserver = { kind = \"postgres-replica\" }\n[workload]\nkind = \"rush\"\n[load]\nclients = 1\nduration = \"1s\"\n",
+    "[[system]]\nname = \"S\"\nserver = { kind = \"mariadb\" }\n[workload]\nkind = \"crud\"\n[load]\nclients = 1\nduration = \"1s\"\n\
+     [factors]\nstorage = [\"d\"]\nendpoint = [\"e\"]\n[[storage]]\nname = \"d\"\ndata = \"/d\"\n[[endpoint]]\nname = \"e\"\n\
+     application = { kind = \"tomcat\", war = \"a.war\" }\n",
+];
+
+/// The table of a section in a spec, if it has one.
+fn table<'a>(spec: &'a mut Table, heading: &str) -> Option<&'a mut Table> {
+    let path = match heading {
+        "server" | "steering" | "monitor" => format!("system.{heading}"),
+        "proxy" | "application" => format!("endpoint.{heading}"),
+        heading => heading.trim_matches(['[', ']']).to_owned(),
+    };
+    path.split('.').filter(|name| !name.is_empty()).try_fold(spec, |table, name| {
+        match table.get_mut(name)? {
+            Value::Table(table) => Some(table),
+            Value::Array(tables) => tables.first_mut()?.as_table_mut(),
+            _ => None,
+        }
+    })
+}
+
+#[test]
+fn a_default_of_the_reference_that_is_written_out_changes_nothing() {
+    let mut wrong = Vec::new();
+    let mut checked = 0;
+    for section in SECTIONS {
+        for (key, value) in section.keys.iter().filter_map(|key| Some((key, literal(key.default)?))) {
+            let mut tried = 0;
+            for base in WHOLE {
+                let mut spec: Table = format!("title = \"t\"\n{base}").parse().expect("it is TOML");
+                let base = toml::to_string(&spec).expect("it was TOML");
+                let expected = plan(&base).unwrap_or_else(|errors| panic!("{base}\n{errors}"));
+                let Some(place) = table(&mut spec, section.heading) else { continue };
+                if place.contains_key(key.name) {
+                    continue;
+                }
+                place.insert(key.name.to_owned(), value.clone());
+                // A key may need another beside it, which one of the specs has.
+                let Ok(written) = plan(&toml::to_string(&spec).expect("it was TOML")) else { continue };
+                tried += 1;
+                if written != expected {
+                    wrong.push(format!("{} {} = {value}: {base}", section.heading, key.name));
+                }
+            }
+            checked += 1;
+            if tried == 0 {
+                wrong.push(format!("{} {} = {value} is taken nowhere", section.heading, key.name));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(checked > 20, "{checked}");
+}
+
+#[test]
+fn keys_in_tables_of_the_guide_are_those_of_a_section_with_their_defaults() {
+    let guide = document("docs/guide.md");
+    let mut checked = 0;
+    for table in guide.split("\n\n").filter(|part| part.contains("| key |")) {
+        let rows = table.lines().skip_while(|line| !line.starts_with("| key |")).skip(2);
+        let rows: Vec<Vec<&str>> =
+            rows.map(|row| row.trim_matches('|').split(" | ").map(str::trim).collect()).collect();
+        let names: Vec<&str> = rows.iter().flat_map(|row| row[0].split('`').skip(1).step_by(2)).collect();
+        let section = SECTIONS
+            .iter()
+            .find(|section| names.iter().all(|name| section.keys.iter().any(|key| key.name == *name)));
+        let section = section.unwrap_or_else(|| panic!("no section has all of {names:?}"));
+        for row in rows.iter().filter(|row| row.len() == 3) {
+            let name = row[0].trim_matches('`');
+            let key = section.keys.iter().find(|key| key.name == name).expect("found above");
+            if let Some(value) = literal(row[1]) {
+                assert_eq!(Some(value), literal(key.default), "{name}");
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked >= 3, "{checked}");
+}
+
+#[test]
+fn the_guide_names_every_workload_and_no_other() {
+    let guide = document("docs/guide.md");
+    let (_, rest) = guide.split_once("| workload | one transaction |\n|---|---|\n").expect("the table");
+    let (rows, _) = rest.split_once("\n\n").expect("its end");
+    let mut told: Vec<&str> = rows
+        .lines()
+        .flat_map(|row| row.split(" | ").next().unwrap_or_default().split('`').skip(1).step_by(2))
+        .collect();
+    let catalog = catalog();
+    let mut known: Vec<&str> = catalog.iter().map(|workload| workload.name).collect();
+    told.sort_unstable();
+    known.sort_unstable();
+    assert_eq!(told, known);
+}
+
+#[test]
+fn parameters_of_addresses_in_the_guide_are_taken_as_they_stand_there() {
+    let guide = document("docs/guide.md");
+    let (_, rest) = guide.split_once("| parameter | meaning |\n|---|---|\n").expect("the table");
+    let (rows, _) = rest.split_once("\n\n").expect("its end");
+    let mut taken = 0;
+    for piece in
+        rows.split('`').skip(1).step_by(2).filter(|piece| piece.contains('=') && !piece.contains("://"))
+    {
+        for parameters in piece.split("`, `") {
+            let parameters = parameters
+                .replace("FILE", "/f")
+                .replace("SECONDS", "3")
+                .replace("%3DVALUE", "%3Doff")
+                .replace("NAME", "n");
+            // What needs another beside it has it.
+            let beside = if parameters.contains("cert") || parameters.contains("key") {
+                "&sslmode=require&sslcert=/c&sslkey=/k"
+            } else {
+                ""
+            };
+            let beside = beside.split('&').filter(|beside| {
+                !beside.is_empty()
+                    && !parameters.replace('-', "").starts_with(beside.split('=').next().unwrap_or_default())
+            });
+            let url = beside.fold(format!("postgres://u@localhost/d?{parameters}"), |url, beside| {
+                format!("{url}&{beside}")
+            });
+            let url = url
+                .replace("verify-ca", "verify-ca&sslrootcert=/f")
+                .replace("VERIFY_CA", "VERIFY_CA&sslrootcert=/f");
+            let target = Address::of_url(&url).target();
+            assert!(target.is_ok(), "{url}: {:?}", target.err());
+            taken += 1;
+        }
+    }
+    assert!(taken > 15, "{taken}");
+}
+
+#[test]
+fn the_mistake_that_the_guide_shows_is_told_in_these_words() {
+    let shown =
+        blocks(&document("docs/guide.md"), "text").into_iter().find(|block| block.contains("qurey_mode"));
+    let text = "title = \"t\"\n\n[[system]]\nname = \"A\"\nserver = { kind = \"sqlite\" }\n\n[[system]]\nname = \"B\"\nurl = \"sqlite:b.db\"\nqurey_mode = \"prepared\"\n\
+                [workload]\nkind = \"rush\"\n[load]\nclients = 1\nduration = \"1s\"\n";
+    let errors = parse(Input { file_name: "bad.toml", text, ..Input::default() }, &catalog())
+        .expect_err("it is wrong");
+    assert_eq!(errors.render_plain().trim_end(), shown.expect("it is shown"));
+}
+
+/// Text of the sources, in which strings over several lines are whole.
+fn sources() -> String {
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("..")];
+    let mut text = String::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("a folder of ours") {
+            let path = entry.expect("an entry").path();
+            let is_other = ["tests", "target"].iter().any(|name| path.ends_with(name));
+            if path.is_dir() && !is_other {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "rs") && !path.ends_with("documents.rs")
+            {
+                text.push_str(&std::fs::read_to_string(&path).expect("text"));
+            }
+        }
+    }
+    let parts: Vec<&str> = text.split("\\\n").map(str::trim_start).collect();
+    parts.concat().replace("\\\"", "\"")
+}
+
+#[test]
+fn messages_that_the_guide_explains_are_those_of_the_program() {
+    let guide = document("docs/guide.md");
+    let (_, rest) = guide.split_once("| message | reason and remedy |\n|---|---|\n").expect("the table");
+    let sources = sources();
+    let mut checked = 0;
+    for row in rest.lines() {
+        let message = row.trim_start_matches("| ").split(" | ").next().unwrap_or_default();
+        for code in message.split('`').skip(1).step_by(2) {
+            // Between values stand the words of the message.
+            let is_value = |word: &str| {
+                word.starts_with("...")
+                    || word.starts_with('"')
+                    || word.contains("://")
+                    || word.parse::<u32>().is_ok()
+                    || KINDS.contains(&word)
+            };
+            // What stands behind a colon may be another's words.
+            let words: Vec<&str> = code.split(' ').collect();
+            let pieces = words
+                .split(|word| is_value(word))
+                .flat_map(|words| words.split_inclusive(|word| word.ends_with(':')));
+            for words in pieces.filter(|words| !words.is_empty()) {
+                let words = words.join(" ").trim_end_matches(['.', ';', ',', ':']).to_owned();
+                checked += 1;
+                assert!(
+                    sources.contains(&words),
+                    "no message of the program has the words `{words}` of: {message}"
+                );
+            }
+        }
+    }
+    assert!(checked > 25, "{checked}");
+}
+
+/// Values in messages that the guide shows.
+const KINDS: [&str; 3] = ["mysql", "mariadb", "SQLite"];

@@ -134,6 +134,10 @@ impl OneLine {
         blocks: Option<u32>,
         seed: Option<u64>,
     ) -> Result<(String, String), Failure> {
+        if !Address::of_url(url).engine.has_sql() {
+            return Err(Failure::new(USAGE, "requests to a service that speaks HTTP take more than a line")
+                .help("write a spec with `kind = \"http\"`: `dyno workloads http` says what it takes"));
+        }
         let name = database(url);
         let (title, workload, data) = match (&self.script[..], &self.workload) {
             ([], None) => {
@@ -198,7 +202,8 @@ fn database(url: &str) -> String {
         Endpoint::File(path) => path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
         _ => target.database,
     });
-    if path.is_empty() { address.engine.to_string() } else { path }
+    // A name is no path: what the spec names lies in the working folder.
+    if path.is_empty() { address.engine.to_string() } else { path.trim_matches('/').replace('/', "-") }
 }
 
 /// A text of TOML.

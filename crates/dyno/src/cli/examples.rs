@@ -9,7 +9,7 @@ pub(super) const RUN_EXAMPLES: &str = "Examples:
   dyno run rush.toml --quiet --json     for a program: one JSON value on stdout
   dyno run postgres://me@localhost/shop --script read.sql@8 --script list.sql
                                         your own SQL on a database of yours
-  dyno run --resume results/rush/20260301T101500Z-k3f9
+  dyno run --resume results/rush/20260301T101500Z-a3f9
                                         the rest of a run that was killed
   dyno run rush.toml --trial b02-003    one trial once more
 
@@ -27,11 +27,11 @@ The database is only read, and no file is written over.";
 pub(super) const PLAN_EXAMPLES: &str = "Examples:
   dyno plan rush.toml
   dyno plan rush.toml --profile smoke --json
-  dyno plan rush.toml --pilot results/rush/20260301T101500Z-k3f9";
+  dyno plan rush.toml --pilot results/rush/20260301T101500Z-a3f9";
 
 pub(super) const REPORT_EXAMPLES: &str = "Examples:
-  dyno report results/rush/20260301T101500Z-k3f9     report.html into the folder
-  dyno report results/rush/20260301T101500Z-k3f9 --format text
+  dyno report results/rush/20260301T101500Z-a3f9     report.html into the folder
+  dyno report results/rush/20260301T101500Z-a3f9 --format text
   dyno report RESULTS --format csv > rush.csv
   dyno report RESULTS --format html,md,csv,json --out folder";
 
@@ -70,6 +70,7 @@ number of clients are its repeats.";
 
 pub(super) const CLEANUP_EXAMPLES: &str = "Examples:
   dyno cleanup rush.toml
+  dyno cleanup postgres://me@localhost/bench
 
 Only tables that dyno's own marker names are dropped, and the marker. Servers
 that dyno has started leave nothing behind and need no cleaning.";

@@ -20,7 +20,7 @@ pub(crate) fn cleanup(
     catalog: &[WorkloadDescription],
     printer: Printer,
 ) -> Result<u8, Failure> {
-    let plan = spec_file::load(&arguments.spec, catalog)?.plan;
+    let plan = spec_file::load(&arguments.experiment(), catalog)?.plan;
     let (mut text, mut failures) = (String::new(), Vec::new());
     for system in &plan.systems {
         match clean(system) {

@@ -168,7 +168,7 @@ fn of_database(url: &str, out: Option<&Path>, catalog: &[WorkloadDescription]) -
     let room = |clients: &&u32| room.is_none_or(|room| u64::from(**clients) <= room.max(1));
     let clients: Vec<u32> = CLIENTS.iter().filter(room).copied().collect();
     let said = limit.map_or_else(String::new, |limit| {
-        format!("the server takes {} connections, {} are in use", limit.max, limit.in_use)
+        format!("the server takes {} connections; in use: {}", limit.max, limit.in_use)
     });
     text.push_str(&load(&clients, &said));
     Ok(Begun { spec, text, script })

@@ -25,6 +25,7 @@ mod monitor_agrees;
 mod mounts;
 mod own_lua;
 mod own_sql;
+mod pages;
 mod plan;
 mod preflight;
 mod program;

@@ -356,3 +356,39 @@ fn a_setup_with_a_mistake_is_told_with_its_place() {
     let existing = shop.run(&["read.sql"], &["--set", "workload.setup=['schema.sql']", "--out", "none"]);
     assert!(existing.code == 4 && existing.stderr.contains("for servers that dyno starts"), "{existing}");
 }
+
+#[test]
+fn a_database_that_is_not_there_is_not_made_and_a_service_is_not_asked_by_sql() {
+    let bench = Bench::new();
+    bench.file("one.sql", "SELECT 1;\n");
+    let ended = bench.dyno(&["run", "sqlite:absent.db", "--script", "one.sql"]);
+    assert!(ended.code == 4 && ended.stderr.contains("there is no file absent.db"), "{ended}");
+    let ended = bench.dyno(&["run", "http://127.0.0.1:1/shop", "--script", "one.sql"]);
+    assert!(ended.code == 2 && ended.stderr.contains("`dyno workloads http`"), "{ended}");
+    assert_eq!(bench.names(), ["one.sql"]);
+    // A name with a slash is no folder in which scripts are looked for.
+    let ended = bench.dyno(&["run", "postgres://me@127.0.0.1:1/a%2Fb", "--script", "one.sql"]);
+    assert!(ended.code == 4 && ended.stderr.contains("connect-refused"), "{ended}");
+}
+
+#[test]
+fn a_database_is_cleaned_by_its_url_alone() {
+    let bench = Bench::new();
+    let line = [
+        "run",
+        "sqlite:own.db",
+        "--workload",
+        "rush",
+        "--clients",
+        "1",
+        "--blocks",
+        "1",
+        "--duration",
+        "100ms",
+    ];
+    let ended = bench.dyno(&line);
+    assert!(ended.is_done(), "{ended}");
+    let ended = bench.dyno(&["cleanup", "sqlite:own.db"]);
+    assert!(ended.is_done() && ended.stdout.contains("nothing of dyno's is there"), "{ended}");
+    assert_eq!(bench.dyno(&["cleanup"]).code, 2);
+}

@@ -62,14 +62,7 @@ fn a_plan_shows_systems_trials_in_order_and_time() {
       b01-006  WAL, 1 client, variant = in-place
       b01-007  WAL, 1 client, variant = for-update
       b01-008  DELETE, 1 client, variant = for-update
-      b02-001  DELETE, 2 clients, variant = for-update
-      b02-002  WAL, 2 clients, variant = in-place
-      b02-003  WAL, 2 clients, variant = for-update
-      b02-004  DELETE, 1 client, variant = in-place
-      b02-005  WAL, 1 client, variant = in-place
-      b02-006  DELETE, 1 client, variant = for-update
-      b02-007  WAL, 1 client, variant = for-update
-      b02-008  DELETE, 2 clients, variant = in-place
+      and 8 more in 1 other block, each in an order of its own (--json lists them)
 
     It will take about 30 s, and at most 1 min 50 s; loading large tables comes on top.
     "#);
@@ -115,12 +108,12 @@ fn a_profile_and_settings_change_the_plan() {
 fn the_same_seed_gives_the_same_order_and_another_seed_another() {
     let bench = Bench::new();
     bench.file("count.toml", SPEC);
+    // What preflight finds may differ from one look at the machine to the next.
     let plan = |arguments: &[&str]| {
-        let ended = bench.dyno(&[&["plan", "count.toml"], arguments].concat());
-        without_preflight(&ended).replace("seed 1", "").replace("seed 2", "")
+        without_preflight(&bench.dyno(&[&["plan", "count.toml"], arguments].concat())).to_owned()
     };
     assert_eq!(plan(&["--seed", "1"]), plan(&[]));
-    assert_ne!(plan(&["--seed", "1"]), plan(&["--seed", "2"]));
+    assert_ne!(plan(&["--seed", "1"]).replace("seed 1", ""), plan(&["--seed", "2"]).replace("seed 2", ""));
 }
 
 #[test]

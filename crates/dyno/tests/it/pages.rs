@@ -1,0 +1,147 @@
+//! What the pages of the repository lead to is there, and options that they name are options of a program.
+
+use crate::program::Bench;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository is there")
+}
+
+/// All pages, by their path in the repository.
+fn pages() -> Vec<String> {
+    let mut pages: Vec<String> = Vec::new();
+    for folder in ["", "docs", "docs/decisions", "docs/experiments", "docs/reference", "examples/webapp"] {
+        for entry in fs::read_dir(root().join(folder)).expect("the folder is there") {
+            let name = entry.expect("an entry").file_name().to_string_lossy().into_owned();
+            if name.ends_with(".md") {
+                pages.push(Path::new(folder).join(name).display().to_string());
+            }
+        }
+    }
+    pages.sort();
+    pages
+}
+
+fn text(page: &str) -> String {
+    fs::read_to_string(root().join(page)).unwrap_or_else(|error| panic!("{page}: {error}"))
+}
+
+/// What a heading is called in a link: lower case, blanks as hyphens, no punctuation.
+fn anchor(heading: &str) -> String {
+    let letters = heading.trim_start_matches('#').trim().chars().flat_map(char::to_lowercase);
+    letters
+        .filter(|letter| letter.is_alphanumeric() || " -_".contains(*letter))
+        .map(|letter| if letter == ' ' { '-' } else { letter })
+        .collect()
+}
+
+/// The lines of a page that are no code.
+fn prose(text: &str) -> impl Iterator<Item = &str> {
+    text.split("```").step_by(2).flat_map(str::lines)
+}
+
+#[test]
+fn links_of_readme_guide_and_all_other_pages_lead_somewhere() {
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    for page in pages() {
+        let text_here = text(&page);
+        let folder = Path::new(&page).parent().unwrap_or(Path::new("")).to_owned();
+        for link in prose(&text_here)
+            .flat_map(|line| line.split("](").skip(1))
+            .filter_map(|rest| rest.split(')').next())
+        {
+            if link.contains("://") {
+                continue;
+            }
+            count += 1;
+            let (file, place) =
+                link.split_once('#').map_or((link, None), |(file, place)| (file, Some(place)));
+            let path = if file.is_empty() { PathBuf::from(&page) } else { folder.join(file) };
+            if !root().join(&path).exists() {
+                wrong.push(format!("{page}: there is no {}", path.display()));
+            } else if let Some(place) = place {
+                let text = text(&path.display().to_string());
+                let is_there = prose(&text).any(|line| line.starts_with('#') && anchor(line) == place);
+                if !is_there {
+                    wrong.push(format!("{page}: {} has no heading for #{place}", path.display()));
+                }
+            }
+        }
+    }
+    assert_eq!(wrong, [""; 0]);
+    assert!(count > 100, "{count}");
+}
+
+/// Options of other programs that the pages for users name.
+const OTHERS: [&str; 8] = [
+    "--release",
+    "--path",
+    "--headless",
+    "--no-pdf-header-footer",
+    "--print-to-pdf",
+    "--test",
+    "--example",
+    "--no-run",
+];
+
+/// Words of a text that are long options, without their values.
+fn options(text: &str) -> BTreeSet<String> {
+    let words = text.split(|c: char| c.is_whitespace() || "`(),;|'\"[]<>=:/".contains(c));
+    let words = words
+        .filter(|word| word.strip_prefix("--").is_some_and(|name| name.starts_with(char::is_alphabetic)));
+    words.map(|word| word.trim_end_matches(['.', '!', '?', '*', '\\']).replace('_', "-")).collect()
+}
+
+#[test]
+fn every_option_that_readme_guide_and_other_pages_for_users_name_is_one() {
+    let bench = Bench::new();
+    let mut known = options(&text("docs/reference/cli.md"));
+    known.extend(OTHERS.map(str::to_owned));
+    for help in [
+        &["sysbench", "--help"][..],
+        &["sysbench", "oltp_read_write", "help"],
+        &["sysbench", "select_random_points", "help"],
+        &["sysbench", "select_random_ranges", "help"],
+        &["pgbench", "--help"],
+    ] {
+        let ended = bench.dyno(help);
+        assert!(ended.is_done(), "{ended}");
+        known.extend(options(&ended.stdout));
+    }
+    known.extend(options(&fs::read_to_string(root().join("scripts/bench-generator")).expect("it is there")));
+    // Names of the 0.5 era, which help does not list.
+    let legacy = fs::read_to_string(root().join("crates/dyno-sysbench/src/legacy.rs")).expect("it is there");
+    let is_legacy = |option: &str| {
+        option
+            .strip_prefix("--oltp-")
+            .is_some_and(|name| legacy.contains(&format!("\"oltp_{}\"", name.replace('-', "_"))))
+    };
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    let folders = ["docs/decisions", "docs/reference", "examples"];
+    for page in pages().into_iter().filter(|page| !folders.iter().any(|folder| page.starts_with(folder))) {
+        if ["CHANGELOG.md", "ARCHITECTURE.md"].contains(&&*page) {
+            continue;
+        }
+        for option in options(&text(&page)) {
+            count += 1;
+            if !known.contains(&option) && !is_legacy(&option) {
+                wrong.push(format!("{page}: {option}"));
+            }
+        }
+    }
+    assert_eq!(wrong, [""; 0]);
+    assert!(count > 100, "{count}");
+}
+
+#[test]
+fn the_help_names_every_exit_code_and_the_reference_no_other() {
+    let help = Bench::new().dyno(&["--help"]).stdout;
+    let (_, told) = help.split_once("Exit codes:").expect("they stand at the end");
+    let told: BTreeSet<u8> =
+        told.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok()).collect();
+    assert_eq!(told, dyno_model::exit_code::ALL.iter().map(|(code, _)| *code).collect());
+}
