@@ -40,6 +40,7 @@ mod workload;
 
 use clap::Parser;
 use cli::{Cli, Command, RunArguments};
+use dyno_model::address::without_passwords;
 use dyno_model::exit_code;
 use failure::Failure;
 use printer::Printer;
@@ -95,7 +96,11 @@ fn perform(cli: Cli, printer: Printer) -> Result<u8, Failure> {
             let printer = if arguments.quiet { printer.quiet() } else { printer };
             let experiment = campaign::experiment(&arguments, &catalog())?;
             if arguments.print_spec {
-                return printer.result(&experiment.text).map(|()| exit_code::OK);
+                let beside = arguments.spec.url().map_or(&[][..], |_| &arguments.spec.set);
+                let beside: String =
+                    beside.iter().map(|set| format!("\n# Laid over it by --set: {set}")).collect();
+                let text = format!("{}{}", experiment.text.trim_end(), without_passwords(&beside));
+                return printer.result(&text).map(|()| exit_code::OK);
             }
             run::run(&arguments, &experiment, printer)
         }

@@ -1,11 +1,11 @@
 //! Where a system is, said in the words of both worlds: every command reads the same address the same way, and none goes on without
 //! the encryption that was asked for.
 
-use crate::program::{Bench, Ended};
+use crate::program::{Bench, Ended, records};
 use dyno_drivers::{Connection, Driver, Io, Table, block_on};
 use dyno_host::server::RunningServer;
 use dyno_model::plan::ServerKind;
-use dyno_model::target::{Endpoint, Engine};
+use dyno_model::target::{Endpoint, Engine, Target, Tls};
 use dyno_testkit::{TempDir, folder_holds, running_server};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -37,7 +37,7 @@ impl Server {
             // A reload takes effect some time later.
             dyno_testkit::wait_until("the rules are in force", || {
                 let mut plain = server.running.target();
-                plain.tls = dyno_model::target::Tls::Off;
+                plain.tls = Tls::Off;
                 block_on(Connection::connect(&plain, &Io::Blocking)).is_err()
             });
         } else {
@@ -49,8 +49,9 @@ impl Server {
     /// The first field of an answer.
     fn ask(&self, sql: &str) -> String {
         let mut table = Table::default();
+        let target = Target { tls: Tls::Preferred, ..self.running.target() };
         block_on(async {
-            let mut connection = Connection::connect(&self.running.target(), &Io::Blocking).await?;
+            let mut connection = Connection::connect(&target, &Io::Blocking).await?;
             connection.query(sql, &mut table).await
         })
         .unwrap_or_else(|failure| panic!("{sql}: {failure}"));
@@ -200,6 +201,47 @@ fn run(command: &str, bench: &Bench, server: &Server, row: &Row) -> Option<Ended
     command.env("SSL_CERT_FILE", file("ca.pem")).env("HOME", bench.path());
     command.env_remove("SSL_CERT_DIR").env_remove("PGSSLMODE").env_remove("PGSSLROOTCERT");
     Some(Ended::from(command.output().expect("dyno can be started")))
+}
+
+#[test]
+fn the_question_with_which_the_guide_begins_is_one_line_and_encrypted() {
+    let guide = include_str!("../../../../docs/guide.md");
+    let (_, block) = guide.split_once("```sql\n-- ").expect("the scripts stand at the beginning");
+    let (scripts, rest) = block.split_once("\n```").expect("their end");
+    for (kind, scheme) in [(ServerKind::Postgres, "postgres"), (ServerKind::Mariadb, "mysql")] {
+        let Some(server) = Server::start(kind) else { continue };
+        server.ask("CREATE TABLE orders (id INTEGER PRIMARY KEY, status VARCHAR(9), total INTEGER)");
+        server.ask("INSERT INTO orders VALUES (1, 'open', 7)");
+        let bench = Bench::new();
+        for script in scripts.split("\n-- ") {
+            let (name, sql) = script.split_once('\n').expect("a name, and its text");
+            bench.file(name, sql.replace("100000", "1").replace("99990", "1"));
+        }
+        let target = server.running.target();
+        let Endpoint::Tcp { port, .. } = target.endpoint else { panic!("managed servers listen on TCP") };
+        let (_, line) =
+            rest.split_once(&format!("\ndyno run '{scheme}://me@localhost/shop")).expect("the line");
+        let line =
+            line.lines().next().expect("it goes on").replace('\'', "").replace("shop", &target.database);
+        let (query, options) = line.split_once(' ').expect("options behind the address");
+        let url = format!(
+            "{scheme}://{}:{}@localhost:{port}/{}{query}",
+            target.user,
+            target.password.reveal(),
+            target.database
+        );
+        let options = options.replace("1,8,64", "1,3");
+        let options: Vec<&str> =
+            options.split(' ').chain(["--duration", "500ms", "--warmup", "0s", "--out", "r"]).collect();
+        let ended = bench.dyno(&[&["run", &url], &options[..]].concat());
+        assert!(ended.is_done(), "{ended}");
+        let records = records(&bench.path().join("r"));
+        assert_eq!(records.len(), 6, "two numbers of clients in three blocks");
+        for name in ["read", "list", "pay"] {
+            assert!(ended.stdout.lines().any(|line| line.contains(&format!(" {name} "))), "{name}: {ended}");
+        }
+        assert_eq!(server.ask("SELECT status FROM orders"), "paid");
+    }
 }
 
 #[test]

@@ -114,6 +114,10 @@ fn the_line_s_spec_is_printed_without_its_password_and_runs_from_a_file() {
     let secret = "postgres://me:hunter2@127.0.0.1:1/shop";
     let printed = shop.bench.dyno(&["run", secret, "--script", "read.sql", "--print-spec"]);
     assert!(printed.code == 0 && !printed.to_string().contains("hunter2"), "{printed}");
+    let set = "system.shop.url=postgres://me:hunter2@h/d";
+    let printed = shop.bench.dyno(&["run", secret, "--script", "read.sql", "--set", set, "--print-spec"]);
+    let is_told = printed.stdout.contains("# Laid over it by --set: system.shop.url=");
+    assert!(is_told && !printed.to_string().contains("hunter2"), "{printed}");
 }
 
 #[test]

@@ -145,3 +145,40 @@ fn the_help_names_every_exit_code_and_the_reference_no_other() {
         told.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok()).collect();
     assert_eq!(told, dyno_model::exit_code::ALL.iter().map(|(code, _)| *code).collect());
 }
+
+/// All text of the sources, tests included.
+fn sources() -> String {
+    let mut folders = vec![root().join("crates"), root().join("fuzz")];
+    let mut text = String::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("a folder of ours") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() && !path.ends_with("target") {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                text.push_str(&fs::read_to_string(path).expect("text"));
+            }
+        }
+    }
+    text
+}
+
+#[test]
+fn tests_that_the_pages_name_are_there() {
+    let sources = sources();
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    for page in pages() {
+        for name in text(&page).split('`').skip(1).step_by(2).filter(|name| name.matches('_').count() >= 5) {
+            let is_name = name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+            if is_name {
+                count += 1;
+                if !sources.contains(&format!("fn {name}(")) {
+                    wrong.push(format!("{page}: {name}"));
+                }
+            }
+        }
+    }
+    assert_eq!(wrong, [""; 0]);
+    assert!(count > 20, "{count}");
+}
