@@ -182,3 +182,33 @@ fn tests_that_the_pages_name_are_there() {
     assert_eq!(wrong, [""; 0]);
     assert!(count > 20, "{count}");
 }
+
+/// Files below a folder, by their names.
+fn files(folder: &Path, found: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(folder).expect("the folder is there") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            files(&path, found);
+        } else {
+            found.insert(path.file_name().expect("a name").to_string_lossy().into_owned());
+        }
+    }
+}
+
+#[test]
+fn each_file_of_a_results_folder_is_named_in_the_guide_and_on_its_own_page() {
+    let bench = Bench::new();
+    let line = "run sqlite:own.db --workload rush --clients 1 --blocks 1 --duration 200ms --out r";
+    let ended = bench.dyno(&line.split(' ').collect::<Vec<_>>());
+    assert!(ended.is_done(), "{ended}");
+    let mut found = BTreeSet::new();
+    files(&bench.path().join("r"), &mut found);
+    assert!(found.len() > 7, "{found:?}");
+    for page in ["docs/guide.md", "docs/results-folder.md"] {
+        let text = text(page);
+        for name in &found {
+            let is_named = text.contains(&format!("`{name}`")) || text.contains(&format!("/{name}`"));
+            assert!(is_named, "{page} does not name {name}");
+        }
+    }
+}
