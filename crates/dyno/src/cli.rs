@@ -259,7 +259,7 @@ pub(crate) struct PlanArguments {
     #[arg(long, value_name = "RESULTS")]
     pub(crate) pilot: Option<PathBuf>,
 
-    /// Write plan, time and what preflight found as JSON
+    /// Write plan with all trials, time and what preflight found as JSON
     #[arg(long)]
     pub(crate) json: bool,
 

@@ -569,7 +569,7 @@ messages! {
         IN_BUDGET: "{treatments:# treatment|# treatments} in at most {blocks:1 block|# blocks}, each in random order (seed {seed}): {trials:# trial|# trials}",
         SPLIT_IN_BLOCKS: "{treatments:# treatment|# treatments} in {blocks:1 block|# blocks}; in each, {plots} whole plots in random order, one start each, and random order inside (seed {seed}): {trials:# trial|# trials}, {starts:# start|# starts} of servers",
         SPLIT_IN_BUDGET: "{treatments:# treatment|# treatments} in at most {blocks:1 block|# blocks}; in each, {plots} whole plots in random order, one start each, and random order inside (seed {seed}): {trials:# trial|# trials}, {starts:# start|# starts} of servers",
-        MORE_TRIALS: "and {trials} more in {blocks:1 other block|# other blocks}, each in an order of its own (--json lists them)",
+        MORE_TRIALS: "and {trials} more in {blocks:1 other block|# other blocks}, each in an order of its own",
         // Starts of servers between the trials.
         START: "{system}: starts",
         START_ON: "{system} on {storage}: starts",

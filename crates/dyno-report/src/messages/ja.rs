@@ -557,7 +557,7 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             IN_BUDGET: "{treatments} 測定条件、最大 {blocks} ブロック、ブロックごとに無作為な順序（シード {seed}）：{trials} 試行",
             SPLIT_IN_BLOCKS: "{treatments} 測定条件、{blocks} ブロック。ブロックごとに {plots} の一次単位を無作為な順序で（それぞれサーバーを 1 回起動）、その中でも無作為な順序で測定（シード {seed}）：{trials} 試行、サーバーの起動 {starts} 回",
             SPLIT_IN_BUDGET: "{treatments} 測定条件、最大 {blocks} ブロック。ブロックごとに {plots} の一次単位を無作為な順序で（それぞれサーバーを 1 回起動）、その中でも無作為な順序で測定（シード {seed}）：{trials} 試行、サーバーの起動 {starts} 回",
-            MORE_TRIALS: "ほかに {blocks} ブロックの {trials} 試行（順序はブロックごとに異なります。一覧は --json）",
+            MORE_TRIALS: "ほかに {blocks} ブロックの {trials} 試行（順序はブロックごとに異なります）",
             // Starts of servers between the trials.
             START: "{system}：起動",
             START_ON: "{system}（{storage}）：起動",

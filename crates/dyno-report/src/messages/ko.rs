@@ -551,7 +551,7 @@ pub(super) const KOREAN: Language<Texts> = Language {
             IN_BUDGET: "측정 조건 {treatments}개, 블록 최대 {blocks}개, 블록마다 무작위 순서(시드 {seed}): 시행 {trials}회",
             SPLIT_IN_BLOCKS: "측정 조건 {treatments}개, 블록 {blocks}개. 블록마다 주구 {plots}개를 무작위 순서로(각각 서버를 한 번 시작), 주구 안에서도 무작위 순서로 측정(시드 {seed}): 시행 {trials}회, 서버 시작 {starts}회",
             SPLIT_IN_BUDGET: "측정 조건 {treatments}개, 블록 최대 {blocks}개. 블록마다 주구 {plots}개를 무작위 순서로(각각 서버를 한 번 시작), 주구 안에서도 무작위 순서로 측정(시드 {seed}): 시행 {trials}회, 서버 시작 {starts}회",
-            MORE_TRIALS: "그 밖에 블록 {blocks}개, 시행 {trials}회(순서는 블록마다 다름. 전체 목록은 --json)",
+            MORE_TRIALS: "그 밖에 블록 {blocks}개, 시행 {trials}회(순서는 블록마다 다름)",
             // Starts of servers between the trials.
             START: "{system}: 시작",
             START_ON: "{system}({storage}): 시작",

@@ -62,7 +62,7 @@ fn a_plan_shows_systems_trials_in_order_and_time() {
       b01-006  WAL, 1 client, variant = in-place
       b01-007  WAL, 1 client, variant = for-update
       b01-008  DELETE, 1 client, variant = for-update
-      and 8 more in 1 other block, each in an order of its own (--json lists them)
+      and 8 more in 1 other block, each in an order of its own
 
     It will take about 30 s, and at most 1 min 50 s; loading large tables comes on top.
     "#);
