@@ -160,7 +160,11 @@ fn lost_updates(page: &Page<'_>) -> Vec<Figure> {
         let repeats = repeats_text(page, fewest, most);
         let title = page.text(&page::CHART_LOST);
         let axis = Axis { title, logarithmic: title, quantity: Quantity::Percent };
-        let captions = vec![page.fill(&page::CHART_CAPTION_LOST, &[("repeats", &repeats)])];
+        let mut levels = page.model.treatments.iter().map(|row| row.clients);
+        let first = levels.next();
+        let has_lines = levels.any(|level| Some(level) != first);
+        let caption = if has_lines { &page::CHART_CAPTION_LOST } else { &page::CHART_CAPTION_LOST_AT_ONE };
+        let captions = vec![page.fill(caption, &[("repeats", &repeats)])];
         let name = (part_id("lost-updates", i), lost_title(page));
         curves(page, name, (None, axis), None, panels.to_vec(), captions)
     };

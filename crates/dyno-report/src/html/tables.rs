@@ -62,7 +62,8 @@ fn kept(page: &Page<'_>) -> Markup {
     levels.dedup();
     let loses = |line: usize| rows.iter().any(|row| row.line == line && row.lost_percent > Some(0.0));
     let facets = || page.facets.all.iter().filter(|facet| facet.members.iter().any(|it| loses(it.line)));
-    if levels.len() > MATRIX_COLUMNS || facets().next().is_none() {
+    // At one number of clients the table of results has the same figures.
+    if !(2..=MATRIX_COLUMNS).contains(&levels.len()) || facets().next().is_none() {
         return html! {};
     }
     let row_at =

@@ -991,6 +991,7 @@ messages! {
         CHART_DESCRIPTION_POINTS: "{measure} over {over} for {lines}.",
         CHART_CAPTION_WIDE: "Bars without an end stroke go on beyond the axis.",
         CHART_CAPTION_LOST: "Lines join the shares over all {repeats} trials of a point together; dots are single trials. An update counts as lost when its commit was acknowledged and it is not in the data.",
+        CHART_CAPTION_LOST_AT_ONE: "Marks are the shares over all {repeats} trials of a point together; dots are single trials. An update counts as lost when its commit was acknowledged and it is not in the data.",
         CHART_CAPTION_TIME: "Percentiles here are means over trials of each trial's own percentile, so that they can have an interval.",
         CHART_CAPTION_PUBLISHED: "Dotted lines with hollow markers are published figures ({sources}), measured on other machines: they show a shape, not a comparison.",
         CHART_CAPTION_PUBLISHED_ASIDE: "The panel with hollow markers shows published figures ({sources}) on an axis of its own: they were measured on other machines and show a shape, not a comparison.",

@@ -966,6 +966,7 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             CHART_DESCRIPTION_POINTS: "{lines} の、{over} に対する {measure}。",
             CHART_CAPTION_WIDE: "端に横線のない棒は、軸の外まで続いています。",
             CHART_CAPTION_LOST: "線は、各点の全試行（{repeats}）を合わせた割合を結んだものです。点は個々の試行です。コミット応答済みでデータに残っていない更新を、損失と数えます。",
+            CHART_CAPTION_LOST_AT_ONE: "マーカーは各点の全試行（{repeats}）を合わせた割合、点は個々の試行です。コミット応答済みでデータに残っていない更新を、損失と数えます。",
             CHART_CAPTION_TIME: "ここでのパーセンタイルは、信頼区間を示せるように、試行ごとのパーセンタイルを平均したものです。",
             CHART_CAPTION_PUBLISHED: "白抜きマーカーの点線は公表値（{sources}）です。別のマシンで測定されたもので、傾向を示すものであり、比較のためのものではありません。",
             CHART_CAPTION_PUBLISHED_ASIDE: "白抜きマーカーのグラフは、公表値（{sources}）を独自の軸で示しています。別のマシンで測定されたもので、傾向を示すものであり、比較のためのものではありません。",

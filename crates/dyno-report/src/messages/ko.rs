@@ -961,6 +961,7 @@ pub(super) const KOREAN: Language<Texts> = Language {
             CHART_DESCRIPTION_POINTS: "{lines}의 {over}에 따른 {measure}.",
             CHART_CAPTION_WIDE: "끝선이 없는 막대는 축 밖으로 이어집니다.",
             CHART_CAPTION_LOST: "선은 각 점의 모든 시행({repeats})을 합한 비율을 이은 것이고, 점은 개별 시행입니다. 커밋 응답을 받았으나 데이터에 없는 갱신을 손실로 집계합니다.",
+            CHART_CAPTION_LOST_AT_ONE: "표식은 각 점의 모든 시행({repeats})을 합한 비율이고, 점은 개별 시행입니다. 커밋 응답을 받았으나 데이터에 없는 갱신을 손실로 집계합니다.",
             CHART_CAPTION_TIME: "여기의 백분위수는 신뢰 구간을 제시할 수 있도록 시행별 백분위수를 평균한 것입니다.",
             CHART_CAPTION_PUBLISHED: "속이 빈 표식의 점선은 발표된 수치({sources})입니다. 다른 장비에서 측정된 것으로, 경향을 보여 줄 뿐 비교 대상이 아닙니다.",
             CHART_CAPTION_PUBLISHED_ASIDE: "속이 빈 표식의 그래프는 발표된 수치({sources})를 별도의 축에 나타낸 것입니다. 다른 장비에서 측정된 것으로, 경향을 보여 줄 뿐 비교 대상이 아닙니다.",

@@ -56,6 +56,7 @@ mod tests {
         assert_eq!(korean("deadlock"), "데드락");
         assert_eq!(korean("virtual machine, container"), "가상 머신, 컨테이너");
         assert_eq!(korean("the time limit came at 5 of 10 rows"), "행 10개 중 5개에서 제한 시간에 도달함");
+        assert_eq!(korean("NDB 1 × 9.7.4-2, 2 data nodes"), "NDB 1 × 9.7.4-2, 데이터 노드 2개");
         assert_eq!(
             korean("events.jsonl, line 7: the last line is cut off"),
             "events.jsonl, line 7: 마지막 줄이 잘려 있음"

@@ -2,7 +2,7 @@
 //! screen and by the rules for paper.
 
 use super::{rush, tiny_model};
-use crate::messages::LANGUAGES;
+use crate::messages::{EN, LANGUAGES};
 use crate::{Format, html, render};
 use std::path::Path;
 use std::process::Command;
@@ -88,6 +88,21 @@ fn no_page_of_any_language_has_cut_or_overlapping_labels_broken_words_or_bare_he
             }
         }
     }
+}
+
+#[test]
+fn a_long_name_over_the_rows_of_a_table_is_whole_on_a_telephone() {
+    if !has_browser() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("scratch");
+    let mut model = rush().clone();
+    for line in &mut model.lines {
+        line.label = format!("{} (RAID1, own log, innodb_buffer_pool_size 32M, read and write)", line.label);
+    }
+    let found = faults(&render(&model, Format::Html, EN), Medium::Screen(400), folder.path());
+    let cut: Vec<&String> = found.iter().filter(|fault| fault.contains("group")).collect();
+    assert_eq!(cut, [""; 0]);
 }
 
 #[test]
