@@ -11,8 +11,10 @@ use crate::words::Word;
 use dyno_analysis::model::ReportModel;
 use maud::{Markup, PreEscaped, html};
 
-/// With more treatments than this, their charts are not laid out for telephones.
-const TREATMENTS_NARROW: usize = 36;
+/// With more treatments than this, the charts of each are not laid out for telephones, so that the page stays small ...
+const DETAILS_NARROW: usize = 24;
+/// ... and with more than this, no chart but the first.
+const FIGURES_NARROW: usize = 60;
 
 /// What every part of the page needs.
 #[derive(Clone, Copy)]
@@ -50,7 +52,7 @@ impl Page<'_> {
 
     /// A figure that is not the first, for telephones too unless there are many.
     pub(super) fn laid_out(&self, figure: &Figure) -> Markup {
-        if self.model.treatments.len() > TREATMENTS_NARROW {
+        if self.model.treatments.len() > FIGURES_NARROW {
             return Figure { chart: figure.chart.without_narrow(), ..figure.clone() }.markup(self);
         }
         figure.markup(self)
@@ -69,7 +71,7 @@ impl Page<'_> {
 
     /// A chart of which each treatment has one; of many they are laid out for screen and paper only, so that a page of many treatments stays handy.
     pub(super) fn drawn(&self, draw: impl Fn(f64) -> Chart) -> Drawn {
-        if self.model.treatments.len() > TREATMENTS_NARROW { Drawn::broad(draw) } else { Drawn::of(draw) }
+        if self.model.treatments.len() > DETAILS_NARROW { Drawn::broad(draw) } else { Drawn::of(draw) }
     }
 
     /// A table that is folded on screen and open on paper.

@@ -26,12 +26,13 @@ fn folded(page: &Page<'_>, table: Table, note: Option<String>) -> Markup {
     html! { (page.table(table)) @if let Some(note) = note { p.note { (note) } } }
 }
 
-/// All treatments, on paper too as long as they take half a page.
-fn results_table(page: &Page<'_>) -> Markup {
+/// All treatments, on paper too as long as they take half a page and no matrix has their throughput.
+fn results_table(page: &Page<'_>, is_alone: bool) -> Markup {
     let table = tables::results(page.model);
     match table.rows() {
         ROWS_PRINTED.. => page.all_rows(table, None),
-        rows if rows > ROWS_SHOWN => page.printed_rows(table),
+        rows if rows > ROWS_SHOWN && is_alone => page.printed_rows(table),
+        rows if rows > ROWS_SHOWN => page.all_rows(table, None),
         _ => page.table(table),
     }
 }
@@ -46,8 +47,9 @@ pub(super) fn results(page: &Page<'_>) -> Markup {
                 (page.table(tables::steps(page.model, page.lang)))
                 p.note { (page.text(&growth::GROWTH_NOTE)) }
             }
-            (kept(page))
-            (results_table(page))
+            @let matrix = kept(page);
+            (matrix)
+            (results_table(page, matrix.0.is_empty()))
             p.note { (page.text(&notes::NOTE_ESTIMATES)) (page.lang.space) (page.text(Loops::of(page.model).note())) }
             @if page.model.has_bounds() { p.note { (page.text(&notes::NOTE_BOUNDS)) } }
         }
