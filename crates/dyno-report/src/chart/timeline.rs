@@ -87,7 +87,7 @@ impl TimelineChart {
         let key = self.tracks.iter().map(|track| track.key_height(width - left)).fold(0.0, f64::max);
         let below = self.tracks.len() as f64 * (key + tracks::HEIGHT);
         let row_height = 26.0 + UPPER + BETWEEN + LOWER + below + 26.0;
-        let cell = (width - left - 8.0 + GAP) / columns as f64;
+        let cell = (width - left - 16.0 + GAP) / columns as f64;
         draw_key(&mut drawing, self, left);
         let top = 22.0;
         let places: Vec<(Frame, Frame)> = (0..self.repeats.len())

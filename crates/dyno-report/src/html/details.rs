@@ -29,7 +29,7 @@ impl Detail {
         match page.model.treatments.len() {
             ..=24 => Self { seconds: 120, points: [80, 40] },
             25..=60 => Self { seconds: 60, points: [50, 20] },
-            _ => Self { seconds: 20, points: [36, 10] },
+            _ => Self { seconds: 18, points: [32, 10] },
         }
     }
 }
