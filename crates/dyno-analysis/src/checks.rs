@@ -292,8 +292,16 @@ pub(crate) fn findings(view: &View<'_>) -> Vec<FindingRow> {
 pub(crate) fn add_finding(rows: &mut Vec<FindingRow>, finding: &Finding, of: Option<(&str, usize)>) {
     // Each of these is about something else.
     let is_told_alone = matches!(finding, Finding::SettingRounded { .. });
+    // Of what runs beside, the kind of doubt is that of the doubt inside.
+    let is_other = |other: &Finding| match (other, finding) {
+        (Finding::Beside { name: one, doubt }, Finding::Beside { name: two, doubt: this }) => {
+            one != two || discriminant(&**doubt) != discriminant(&**this)
+        }
+        _ => false,
+    };
     let same = |row: &FindingRow| {
         (!is_told_alone || row.finding == *finding)
+            && !is_other(&row.finding)
             && discriminant(&row.finding) == discriminant(finding)
             && row.severity == finding.severity()
             && row.trials.is_empty() == of.is_none()
@@ -340,6 +348,7 @@ fn weight(finding: &Finding) -> f64 {
         Finding::BlockApart { hours, .. } => *hours,
         Finding::RecordingBehind { seconds, .. } => *seconds,
         Finding::ForeignSessions { sessions } | Finding::Unsettled { sessions } => *sessions as f64,
+        Finding::Beside { doubt, .. } => weight(doubt),
         Finding::CountersDiffer { ours, theirs, .. } => ours.abs_diff(*theirs) as f64,
         Finding::SharedMachine
         | Finding::SettingRounded { .. }

@@ -59,6 +59,8 @@ fn known(view: &View<'_>, limit: &Limit, treatment: usize) -> Known {
         not_working: view.standings[treatment].not_working(),
         verdict: LimitVerdict::Undecided,
     };
+    // What runs beside may work where the treatment's own workload does not, and the other way round.
+    row.not_working = row.not_working.filter(|_| !matches!(row.part, Some(LimitPart::Beside(_))));
     let beside = match limit.measure {
         LimitMeasure::Lost => {
             row.not_working = None;
@@ -119,8 +121,9 @@ fn failed(view: &View<'_>, row: &mut LimitRow) -> Option<Beside> {
         finding.severity() < Severity::Invalid || matches!(finding, Finding::Failures { .. })
     };
     let records = view.measured(row.treatment).iter();
-    let ledgers =
-        records.filter(|record| view.findings(record).iter().all(is_harmless)).map(|record| &record.ledger);
+    let sound = records.filter(|record| view.findings(record).iter().all(is_harmless));
+    let parts = sound.filter_map(|record| named::of_part(record, row.part.as_ref()));
+    let ledgers = parts.map(|record| &record.ledger);
     let counts = ledgers.filter_map(|ledger| named::failures(ledger, row.part.as_ref()));
     let counts: Vec<(u64, u64)> = counts.filter(|(_, started)| *started > 0).collect();
     row.repeats = count(counts.len());
@@ -133,7 +136,8 @@ fn failed(view: &View<'_>, row: &mut LimitRow) -> Option<Beside> {
 
 /// What audits say: certain, whatever the number of trials is.
 fn lost(view: &View<'_>, row: &mut LimitRow) {
-    let records = view.measured(row.treatment);
+    let parts = view.measured(row.treatment).iter();
+    let records: Vec<_> = parts.filter_map(|record| named::of_part(record, row.part.as_ref())).collect();
     let audits = || records.iter().flat_map(|record| &record.audit.checks);
     let balances: Vec<_> = audits().map(dyno_model::audit::AuditCheck::balance).collect();
     row.repeats = count(records.len());

@@ -2,6 +2,7 @@
 
 use crate::model::LineName;
 use dyno_model::plan::{Plan, Treatment};
+use dyno_model::words::short_factor;
 use std::collections::BTreeSet;
 
 /// Lines in the order in which the plan's treatments first need them, and the line of each treatment.
@@ -32,7 +33,7 @@ pub(crate) fn varied(plan: &Plan) -> Vec<bool> {
 pub(crate) fn level_name(factor: &str, level: &str) -> String {
     let speaks_alone =
         level.chars().filter(|c| c.is_alphabetic()).count() > 3 && !matches!(level, "true" | "false");
-    let name = factor.rsplit('.').next().unwrap_or(factor);
+    let name = short_factor(factor);
     if speaks_alone { level.to_owned() } else { format!("{name} {level}") }
 }
 

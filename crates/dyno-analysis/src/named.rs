@@ -1,13 +1,51 @@
 //! Figures of what has a name within a trial: transactions, and kinds of statements.
 
 use crate::estimate::{among, unit};
-use crate::model::NamedRow;
+use crate::model::{BesideRow, NamedRow};
 use crate::view::View;
+use dyno_model::audit::AuditVerdict;
+use dyno_model::beside::BesidePlan;
 use dyno_model::ledger::{Ledger, TransactionCount};
 use dyno_model::limit::LimitPart;
 use dyno_model::plan::Metric;
 use dyno_model::record::{self, NamedTransactions, TrialRecord};
 use dyno_model::response::ResponseSummary;
+
+/// A row per workload that ran beside that of a treatment.
+pub(crate) fn beside(view: &View<'_>) -> Vec<BesideRow> {
+    let mut rows = Vec::new();
+    for (treatment, plan) in view.treatments() {
+        rows.extend(plan.beside.iter().map(|beside| beside_row(view, treatment, beside)));
+    }
+    rows
+}
+
+fn beside_row(view: &View<'_>, treatment: usize, plan: &BesidePlan) -> BesideRow {
+    let part = LimitPart::Beside(plan.name.clone());
+    let records = || view.valid(treatment).filter_map(|record| of_part(record, Some(&part)));
+    let ledgers: Vec<&Ledger> = records().map(|record| &record.ledger).collect();
+    let sum = |of: fn(&Ledger) -> u64| ledgers.iter().map(|ledger| of(ledger)).sum();
+    let audits = view.measured(treatment).iter().filter_map(|record| of_part(record, Some(&part)));
+    BesideRow {
+        kind: plan.workload.kind.clone(),
+        clients: plan.clients,
+        rate: plan.rate,
+        audit: audits.map(|record| record.audit.verdict()).max().unwrap_or(AuditVerdict::NotChecked),
+        figures: NamedRow {
+            committed: sum(|ledger| ledger.committed),
+            failed: sum(|ledger| ledger.failed),
+            unfinished: sum(|ledger| ledger.unfinished),
+            retries: sum(|ledger| ledger.retries),
+            ..estimates(view, treatment, &part)
+        },
+    }
+}
+
+/// The record that has the figures of a part.
+pub(crate) fn of_part<'r>(record: &'r TrialRecord, part: Option<&LimitPart>) -> Option<&'r TrialRecord> {
+    let Some(LimitPart::Beside(name)) = part else { return Some(record) };
+    record.beside.iter().find(|beside| beside.name == *name).map(|beside| &beside.record)
+}
 
 /// A row per name, where there are several.
 pub(crate) fn transactions(view: &View<'_>) -> Vec<NamedRow> {
@@ -21,24 +59,34 @@ pub(crate) fn transactions(view: &View<'_>) -> Vec<NamedRow> {
 
 fn row(view: &View<'_>, treatment: usize, name: &str) -> NamedRow {
     let part = LimitPart::Transaction(name.to_owned());
-    let mean = |metric| {
-        among(view.valid(treatment).filter_map(|record| figure(record, &part, metric)), unit(metric))
-    };
     let counts = view.valid(treatment).filter_map(|record| count(&record.ledger, name));
     let counts: Vec<&TransactionCount> = counts.collect();
     let sum = |of: fn(&TransactionCount) -> u64| counts.iter().map(|count| of(count)).sum();
     NamedRow {
+        committed: sum(|count| count.committed),
+        failed: sum(|count| count.failed),
+        unfinished: sum(|count| count.unfinished),
+        retries: sum(|count| count.retries),
+        ..estimates(view, treatment, &part)
+    }
+}
+
+/// The means of a part over the valid trials of a treatment; nothing is counted.
+fn estimates(view: &View<'_>, treatment: usize, part: &LimitPart) -> NamedRow {
+    let mean =
+        |metric| among(view.valid(treatment).filter_map(|record| figure(record, part, metric)), unit(metric));
+    NamedRow {
         treatment,
-        name: name.to_owned(),
+        name: part.name().to_owned(),
         throughput: mean(Metric::Throughput),
         mean: mean(Metric::MeanMs),
         p50: mean(Metric::P50Ms),
         p95: mean(Metric::P95Ms),
         p99: mean(Metric::P99Ms),
-        committed: sum(|count| count.committed),
-        failed: sum(|count| count.failed),
-        unfinished: sum(|count| count.unfinished),
-        retries: sum(|count| count.retries),
+        committed: 0,
+        failed: 0,
+        unfinished: 0,
+        retries: 0,
     }
 }
 
@@ -51,6 +99,10 @@ fn figure(record: &TrialRecord, part: &LimitPart, metric: Metric) -> Option<(f64
     match part {
         LimitPart::Stage(_) => None,
         LimitPart::Transaction(name) => of_transactions(record, name, metric),
+        LimitPart::Beside(_) => {
+            let record = of_part(record, Some(part))?;
+            record.figure(metric).map(|value| (value, record.is_bound(metric)))
+        }
         LimitPart::Statement(name) => {
             let statement = record.statements.iter().find(|statement| statement.name == *name)?;
             time(&ResponseSummary::from(&statement.latency), metric)
@@ -87,10 +139,10 @@ pub(crate) fn figures(
     view.standings[treatment].usable.iter().map(|record| figure(record, part, metric)).collect()
 }
 
-/// How many of a part failed, and how many there were; of all transactions without a part.
+/// How many of a part failed, and how many there were; of all transactions without a part. The books are those [`of_part`].
 pub(crate) fn failures(ledger: &Ledger, part: Option<&LimitPart>) -> Option<(u64, u64)> {
     match part {
-        None | Some(LimitPart::Stage(_)) => Some((ledger.failed, ledger.started)),
+        None | Some(LimitPart::Stage(_) | LimitPart::Beside(_)) => Some((ledger.failed, ledger.started)),
         Some(LimitPart::Transaction(name)) => count(ledger, name).map(|it| (it.failed, it.started)),
         Some(LimitPart::Statement(name)) => {
             let statement = ledger.statements.iter().find(|statement| statement.name == *name);

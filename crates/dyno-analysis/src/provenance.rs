@@ -2,7 +2,7 @@
 
 use crate::model::{IMPORTED, Provenance, SystemRow, SystemStart, SystemStarts, WorkloadRow};
 use dyno_model::event::StartTimes;
-use dyno_model::plan::{Plan, SystemPlan, SystemSource, Treatment};
+use dyno_model::plan::{Plan, SystemPlan, SystemSource, Treatment, WorkloadPlan};
 use dyno_model::target::QueryMode;
 use dyno_model::units::Nanos;
 use dyno_store::{Run, add_value};
@@ -15,11 +15,11 @@ pub(crate) fn provenance(run: &Run) -> Provenance {
     // How others loaded their systems is not known.
     let is_ours = |treatment: &&Treatment| plan.systems[treatment.system].source != SystemSource::Imported;
     for treatment in plan.treatments.iter().filter(is_ours) {
-        let options =
-            treatment.workload.options.0.iter().map(|(name, value)| (name.clone(), value.to_string()));
-        let workload = WorkloadRow { kind: treatment.workload.kind.clone(), options: options.collect() };
-        if !workloads.contains(&workload) {
-            workloads.push(workload);
+        let beside = treatment.beside.iter().map(|it| workload_row(&it.workload, Some(&it.name)));
+        for workload in [workload_row(&treatment.workload, None)].into_iter().chain(beside) {
+            if !workloads.contains(&workload) {
+                workloads.push(workload);
+            }
         }
         if !loads.contains(&treatment.load) {
             loads.push(treatment.load.clone());
@@ -44,6 +44,11 @@ pub(crate) fn provenance(run: &Run) -> Provenance {
         loads,
         spec: run.spec.clone(),
     }
+}
+
+fn workload_row(plan: &WorkloadPlan, beside: Option<&str>) -> WorkloadRow {
+    let options = plan.options.0.iter().map(|(name, value)| (name.clone(), value.to_string()));
+    WorkloadRow { kind: plan.kind.clone(), beside: beside.map(str::to_owned), options: options.collect() }
 }
 
 /// Every value that a system's settings are asked to have: its own, and those of levels.

@@ -2,6 +2,7 @@
 //!
 //! # Layout (read in this order)
 //! * [`trial`]: a native workload measured: [`run_load`], and one trial with baseline, audit and findings around it;
+//! * `company`: several workloads in one trial;
 //! * [`measure`]: the measuring core from ramp to books, for these and for scripts; the coordinator that clients report to;
 //! * [`window`]: when measuring begins and ends, and who may still start a transaction;
 //! * `arrivals`: when transactions arrive in an open loop;
@@ -23,6 +24,7 @@
 mod arrivals;
 mod client;
 mod commit_ledger;
+mod company;
 pub mod distribution;
 mod generator;
 pub mod loading;
@@ -40,10 +42,11 @@ pub mod window;
 mod worker;
 pub mod workload;
 
+pub use company::{Company, Place};
 pub use measure::load::{Fatal, FatalCause, LoadInput, LoadRecord, TrialError};
 pub use measure::meter::{Meter, Script, ScriptThreads, ScriptTrouble};
 pub use measure::run_script;
 pub use own_audit::OwnAudit;
 pub use session::Session;
-pub use trial::{Mended, Node, NodeState, TrialInput, run_load, run_script_trial, run_trial};
+pub use trial::{Mended, Node, NodeState, Role, TrialInput, run_load, run_script_trial, run_trial};
 pub use worker::default_workers;

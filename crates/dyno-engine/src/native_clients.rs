@@ -3,7 +3,7 @@
 use crate::commit_ledger::{self, CommitLedger};
 use crate::measure::load::ClientId;
 use crate::recording::{Kinds, NAMES_MAX};
-use crate::session::{CONTROL_KINDS, SessionPlan};
+use crate::session::{COMMIT, CONTROL_KINDS, SessionPlan};
 use crate::settling::OpenSessions;
 use crate::workload::Workload;
 use dyno_model::plan::LoadPlan;
@@ -46,7 +46,10 @@ impl<W: Workload> NativeClients<W> {
         if transactions.len() > NAMES_MAX {
             transactions.clear();
         }
-        Kinds { statements: self.targets[0].1.kinds.clone(), transactions }
+        let statements = self.targets[0].1.kinds.clone();
+        let mut commits = self.workload.commits();
+        commits.extend(statements.iter().rposition(|kind| *kind == COMMIT));
+        Kinds { statements, transactions, commits }
     }
 
     /// Which sessions the clients have opened on each of the targets.

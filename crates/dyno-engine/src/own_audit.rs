@@ -61,6 +61,11 @@ impl OwnAudit {
         Ok(Self { rules, counts, are_whole: scripts.iter().map(|(_, is_whole)| *is_whole).collect() })
     }
 
+    /// The SQL of all values.
+    pub fn expressions(&self) -> impl Iterator<Item = &str> {
+        self.rules.iter().map(|rule| rule.expression.as_str())
+    }
+
     /// A transaction of a script begins.
     pub fn begins(&self, script: usize) {
         if let Some(count) = self.counts.get(script) {

@@ -96,7 +96,9 @@ impl SessionPlan {
 }
 
 /// Kinds every workload has after its own, in this order.
-pub const CONTROL_KINDS: [&str; 3] = ["begin", "commit", "rollback"];
+pub const CONTROL_KINDS: [&str; 3] = ["begin", COMMIT, "rollback"];
+/// The kind of the COMMIT that the session sends.
+pub(crate) const COMMIT: &str = "commit";
 
 type Result<T> = std::result::Result<T, OperationFailure>;
 

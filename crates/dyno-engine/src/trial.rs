@@ -1,9 +1,11 @@
 //! What measures a native workload: [`run_load`] alone, [`run_trial`] with everything around it that lets a number be trusted, from
 //! the baseline to the findings. [`run_script_trial`] has the same around a script.
 
+use crate::company::{Company, Place};
 use crate::measure::crew::{Crew, Ending, Measured};
 use crate::measure::load::{LoadInput, LoadRecord, TrialError};
-use crate::measure::meter::{Script, ScriptThreads, hire_scripts};
+use crate::measure::meter::{Script, ScriptThreads, hire_scripts, kinds};
+use crate::measure::start::Start;
 use crate::measure::watch::INTERRUPTED;
 use crate::native_clients::NativeClients;
 use crate::own_audit::OwnAudit;
@@ -42,6 +44,7 @@ const UPTIME: &str = "Uptime";
 type Counters = BTreeMap<String, i64>;
 
 /// A load and what a trial needs besides. Tables are made and loaded already.
+#[derive(Clone)]
 pub struct TrialInput<'a> {
     /// The load, called as the trial is.
     pub load: LoadInput<'a>,
@@ -55,8 +58,23 @@ pub struct TrialInput<'a> {
     pub loading: Nanos,
     /// The server's own counters now.
     pub counters: &'a dyn Fn() -> Counters,
+    /// False for a workload that only reads what another changes: the other is asked.
+    pub is_audited: bool,
+    /// How this goes together with other workloads in the same trial.
+    pub role: Role<'a>,
     /// Where faults are made on purpose: called when the clients have ended, it puts the nodes in order again.
     pub mend: Option<&'a dyn Fn() -> Mended>,
+}
+
+/// How a workload goes together with others in the same trial.
+#[derive(Clone, Copy)]
+pub enum Role<'a> {
+    /// There are no others.
+    Alone,
+    /// The trial is about it, and others run beside.
+    Leads(&'a Company),
+    /// It runs beside the one that the trial is about.
+    Beside(&'a Place),
 }
 
 /// The nodes after a trial with faults.
@@ -79,6 +97,7 @@ pub enum NodeState {
 }
 
 /// A server under load.
+#[derive(Clone)]
 pub struct Node {
     /// Where it is, and where its share of the clients connects.
     pub target: Target,
@@ -118,6 +137,8 @@ impl<'a> TrialInput<'a> {
             started_at: String::new(),
             loading: Nanos(0),
             counters: &Counters::new,
+            is_audited: true,
+            role: Role::Alone,
             mend: None,
         }
     }
@@ -139,22 +160,43 @@ pub fn run_load<W: Workload>(
 ) -> Result<LoadRecord, TrialError> {
     let native = Arc::new(NativeClients::new(Arc::new(workload), targets, 0, input.load));
     listener.event(&input.enters(Phase::Ramp));
-    measure(&native, Ending::LeaveBehind, input, || (), listener).map(|measured| measured.record)
+    let alone = Role::Alone;
+    measure(&native, Ending::LeaveBehind, input, alone, || (), listener).map(|measured| measured.record)
 }
 
-/// Measures clients; `begin` is called when all are ready and none has begun.
+/// Measures clients; `begin` is called when all are ready, those of other workloads too, and none has begun.
 fn measure(
     clients: &impl Clients,
     ending: Ending,
     input: &LoadInput<'_>,
+    role: Role<'_>,
     begin: impl FnOnce(),
     listener: &mut dyn Listener,
 ) -> Result<Measured, TrialError> {
     let mut crew = Crew::new(clients.kinds(), ending, input);
     clients.hire(&mut crew)?;
     crew.await_ready(clients.ready_limit(), listener)?;
+    let others = match role {
+        Role::Leads(company) => company.await_ready(),
+        Role::Alone | Role::Beside(_) => Ok(()),
+    };
+    if let Err(error) = others {
+        crew.call_off();
+        return Err(error);
+    }
     begin();
-    Ok(crew.measure(listener))
+    let start = match role {
+        Role::Beside(place) => place.ready(),
+        Role::Alone | Role::Leads(_) => Some(Start::soon()),
+    };
+    let Some(start) = start else {
+        crew.call_off();
+        return Err(TrialError::Interrupted);
+    };
+    if let Role::Leads(company) = role {
+        company.begin(&start);
+    }
+    Ok(crew.measure(&start, listener))
 }
 
 /// Whose transactions a trial measures.
@@ -250,7 +292,7 @@ impl<S: Script> Clients for ScriptClients<'_, S> {
     type Baseline = Vec<i64>;
 
     fn kinds(&self) -> Kinds {
-        Kinds { statements: self.script.kinds(), ..Kinds::default() }
+        kinds(&*self.script)
     }
 
     fn think(&self, _name: u16) -> Option<Nanos> {
@@ -334,28 +376,16 @@ fn trial(
     let (mut before, mut read_at) = (Counters::new(), Instant::now());
     let read = || (before, read_at) = ((input.counters)(), Instant::now());
     let Measured { record: measured, totals, window } =
-        measure(clients, Ending::Await, &load, read, listener)?;
+        measure(clients, Ending::Await, &load, input.role, read, listener)?;
     let mended = input.mend.map(|mend| mend());
     let states =
         mended.as_ref().map_or_else(|| Ok(vec![NodeState::Up; input.nodes.len()]), |it| it.nodes.clone());
-    let settled = states.as_ref().map_err(|reason| FailureKind::Other.failure(reason)).and_then(|states| {
-        let each = observers.iter_mut().zip(&input.nodes).zip(clients.sessions()).zip(states);
-        let settled = each.map(|(((observer, node), sessions), state)| match *state {
-            NodeState::Down => Ok(0),
-            NodeState::Up => {
-                if input.mend.is_some() {
-                    // A server that was up all the time may have lost its sessions in the harm.
-                    *observer = block_on(observe(&node.target))?;
-                }
-                settle(observer, &node.target, sessions, None)
-            }
-            NodeState::Restarted(since) => {
-                *observer = block_on(observe(&node.target))?;
-                settle(observer, &node.target, sessions, Some(since))
-            }
-        });
-        settled.sum::<Result<u64, _>>()
-    });
+    let settled = settle_all(clients, &mut observers, input, &states);
+    match input.role {
+        Role::Alone => {}
+        Role::Leads(company) => company.await_settled(),
+        Role::Beside(place) => place.settled(),
+    }
     let passed = read_at.elapsed();
     // A server that is silent is not asked once more, and one that was started again counts from 0.
     let is_asked = settled.is_ok() && mended.is_none();
@@ -380,7 +410,12 @@ fn trial(
         listener.history(&input.trial.id, &history);
     }
     record.end = end(&record.audit, &window, &load, silence.is_some());
+    let mut missing = Vec::new();
+    if let Role::Leads(company) = input.role {
+        (record.beside, missing) = company.records();
+    }
     let facts = record.facts.get_or_insert_default();
+    facts.troubles.extend(missing);
     facts.faults = mended.map(|mended| mended.faults).unwrap_or_default();
     if record.end == TrialEnd::User {
         facts.stopped.get_or_insert_with(|| INTERRUPTED.to_owned());
@@ -397,6 +432,32 @@ fn trial(
 }
 
 /// A connection to each node, all of which have then done what was committed on any of them before, tables for example.
+/// [`settle`] on every node that runs, and the sum of it. Observers of nodes that may have been harmed connect anew.
+fn settle_all(
+    clients: &impl Clients,
+    observers: &mut [Connection],
+    input: &TrialInput<'_>,
+    states: &Result<Vec<NodeState>, String>,
+) -> Result<u64, OperationFailure> {
+    let states = states.as_ref().map_err(|reason| FailureKind::Other.failure(reason))?;
+    let each = observers.iter_mut().zip(&input.nodes).zip(clients.sessions()).zip(states);
+    let settled = each.map(|(((observer, node), sessions), state)| match *state {
+        NodeState::Down => Ok(0),
+        NodeState::Up => {
+            if input.mend.is_some() {
+                // A server that was up all the time may have lost its sessions in the harm.
+                *observer = block_on(observe(&node.target))?;
+            }
+            settle(observer, &node.target, sessions, None)
+        }
+        NodeState::Restarted(since) => {
+            *observer = block_on(observe(&node.target))?;
+            settle(observer, &node.target, sessions, Some(since))
+        }
+    });
+    settled.sum()
+}
+
 async fn observers(nodes: &[Node]) -> Result<Vec<Connection>, OperationFailure> {
     let mut observers = Vec::with_capacity(nodes.len());
     for node in nodes {
@@ -472,6 +533,7 @@ fn audited<C: Clients>(
     let mut silence = None;
     let checks = match (input.load.is_dead)() {
         Some(reason) => Err(reason),
+        None if !input.is_audited => Ok(Vec::new()),
         None => settled.and_then(|_| asks.audit(observer, facts)).map_err(|failure| {
             silence = is_unanswered(&failure).then(|| failure.to_string());
             failure.to_string()

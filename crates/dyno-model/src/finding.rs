@@ -258,6 +258,13 @@ pub enum Finding {
         /// For how many seconds the generator had to wait, because too much was waiting. Warned when it had to.
         held_up: f64,
     },
+    /// A doubt about a workload that ran beside the one that the trial is about.
+    Beside {
+        /// Its name.
+        name: String,
+        /// The doubt. What only makes its own figures coarse is a note here.
+        doubt: Box<Finding>,
+    },
     /// Something the run could not record.
     RecordingIncomplete {
         /// What.
@@ -298,6 +305,22 @@ impl Finding {
         matches!(self, Self::Collapse { .. })
     }
 
+    /// True when a workload beside that has this doubt was not the load that was asked for, or left data that are not right.
+    fn spoils_beside(&self) -> bool {
+        matches!(
+            self,
+            Self::GeneratorBusy { .. }
+                | Self::HeldUp { .. }
+                | Self::GeneratorLate { .. }
+                | Self::AuditViolated
+                | Self::AuditNotRun { .. }
+                | Self::Unsettled { .. }
+                | Self::CutShort { .. }
+                | Self::SystemFailed { .. }
+                | Self::BooksUnbalanced { .. }
+        )
+    }
+
     /// How much it weighs.
     #[must_use]
     pub fn severity(&self) -> Severity {
@@ -311,6 +334,12 @@ impl Finding {
             Self::HeldUp { share } => graded(*share, 0.03, 0.10),
             Self::GeneratorLate { share, .. } => graded(*share, LAG_SHARE, 0.25),
             Self::KeptBehind { share, .. } if *share < KEPT_UP_ENOUGH => Severity::Invalid,
+            // What is slower or fails beside is what a trial may be to show.
+            Self::Beside { doubt, .. } if doubt.spoils_beside() => doubt.severity(),
+            Self::Beside { doubt, .. } => match **doubt {
+                Self::KeptBehind { .. } | Self::Failures { .. } => Severity::Warning,
+                _ => Severity::Note,
+            },
             Self::Steal { share } => graded(*share, 0.01, 0.05),
             Self::Failures { share, .. } => graded(*share, 0.0, 0.001),
             Self::OthersBusy { share, .. } => graded(*share, 0.03, f64::INFINITY),

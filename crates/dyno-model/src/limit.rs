@@ -63,6 +63,8 @@ pub enum LimitPart {
     Transaction(String),
     /// A kind of statements.
     Statement(String),
+    /// A workload that runs beside the one that the experiment is about.
+    Beside(String),
 }
 
 impl LimitPart {
@@ -73,6 +75,16 @@ impl LimitPart {
             Self::Stage(_) => "stage",
             Self::Transaction(_) => "transaction",
             Self::Statement(_) => "statement",
+            Self::Beside(_) => "beside",
+        }
+    }
+
+    /// The same in words.
+    #[must_use]
+    pub fn what(&self) -> &'static str {
+        match self {
+            Self::Beside(_) => "workload beside",
+            _ => self.key(),
         }
     }
 
@@ -80,7 +92,7 @@ impl LimitPart {
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
-            Self::Stage(name) | Self::Transaction(name) | Self::Statement(name) => name,
+            Self::Stage(name) | Self::Transaction(name) | Self::Statement(name) | Self::Beside(name) => name,
         }
     }
 
@@ -89,6 +101,7 @@ impl LimitPart {
     #[must_use]
     pub fn has(&self, measure: LimitMeasure) -> bool {
         match self {
+            Self::Beside(_) => true,
             Self::Stage(_) => measure.metric().is_some(),
             Self::Transaction(_) => measure != LimitMeasure::Lost,
             Self::Statement(_) => !matches!(measure, LimitMeasure::Lost | LimitMeasure::Throughput),

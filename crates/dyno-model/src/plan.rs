@@ -130,11 +130,11 @@ pub enum FreshData {
 pub const RESTORE_ROWS: u64 = 100_000;
 
 impl Plan {
-    /// Clients of the treatment of a system that has the most.
+    /// Clients of the treatment of a system that has the most, those beside it included.
     #[must_use]
     pub fn most_clients(&self, system: usize) -> u32 {
         let of_system = self.treatments.iter().filter(|treatment| treatment.system == system);
-        of_system.map(|treatment| treatment.clients).max().unwrap_or(0)
+        of_system.map(Treatment::all_clients).max().unwrap_or(0)
     }
 
     /// Most sessions that clients, and applications on their way, have on a system at once. An application keeps its own while others
@@ -441,6 +441,9 @@ pub struct Treatment {
     /// What these levels change of the system.
     #[serde(default, skip_serializing_if = "Variation::is_empty")]
     pub variation: Variation,
+    /// Workloads that run at the same time, in the order of the spec.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<BesidePlan>,
 }
 
 /// The unit that gets its own start of a server within a block: a system with the levels that need a start. (The word is
@@ -524,6 +527,23 @@ pub struct RequestPlan {
     pub body_holds: Option<String>,
     /// How often it is sent, beside the others.
     pub weight: u32,
+}
+
+/// A workload that runs at the same time as that of a treatment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BesidePlan {
+    /// What it is called in levels, limits and reports; unique.
+    pub name: String,
+    /// What its clients do.
+    pub workload: WorkloadPlan,
+    /// Number of clients.
+    pub clients: u32,
+    /// Open loop: so many transactions arrive per second. `None`: a closed loop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<f64>,
+    /// Closed loop: as [`LoadPlan::think`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub think: Option<Nanos>,
 }
 
 /// One measurement of one treatment in one block.

@@ -58,6 +58,9 @@ pub struct TrialRecord {
     /// What each stage of the load brought, in the order of the plan.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<StageRecord>,
+    /// What ran at the same time on the same system, in the order of the plan.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<BesideRecord>,
     /// A table that grew: what puts each interval on the axis of rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub growth: Option<Growth>,
@@ -75,6 +78,18 @@ pub struct TrialRecord {
     pub facts: Option<Facts>,
     /// Doubts: those that [`crate::judge`] derives from all this, and those that only somebody who watched the trial could raise.
     pub findings: Vec<Finding>,
+}
+
+/// What a workload did beside the one that a trial is about.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct BesideRecord {
+    /// Its name.
+    pub name: String,
+    /// Its clients.
+    pub clients: u32,
+    /// Its books, times, audit and doubts, as if it were alone. The generator's processor time is that of all workloads together; the
+    /// server's counters are in the record of the trial.
+    pub record: TrialRecord,
 }
 
 /// What ended a trial.

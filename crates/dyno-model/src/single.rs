@@ -72,6 +72,7 @@ impl SingleTrial {
             load: self.load,
             levels: Vec::new(),
             variation: Variation::default(),
+            beside: Vec::new(),
         };
         Plan {
             format: FORMAT,

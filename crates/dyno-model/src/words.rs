@@ -27,6 +27,12 @@ pub(crate) fn suggestion(word: &str, candidates: &[&str], kind: &str) -> String 
     }
 }
 
+/// A factor's name without what every reader knows: `workload.variant` as `variant`, `beside.report.clients` as `report.clients`.
+#[must_use]
+pub fn short_factor(name: &str) -> &str {
+    name.strip_prefix("beside.").unwrap_or_else(|| name.rsplit('.').next().unwrap_or(name))
+}
+
 /// Words with commas, in backquotes.
 pub(crate) fn list(words: &[&str]) -> String {
     words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")

@@ -4,7 +4,7 @@
 //! * [`options`]: the command line, and where to connect;
 //! * [`script`]: from a file to commands; [`expression`]: what `\set` computes; [`variables`]; [`random`]: pgbench's random
 //!   numbers, bit for bit;
-//! * [`perform`]: performing scripts; [`transactions`]: as a workload of a spec;
+//! * [`perform`]: performing scripts; [`transactions`]: as a workload of a spec; [`changes`]: which tables statements may change;
 //! * [`run`]: running them as pgbench does; [`initialise`]: making the standard tables; [`failure`]: failures in pgbench's words;
 //! * [`statistics`], [`report`]: what is counted, and the text that is made of it;
 //! * [`terminal`], [`exit_code`]: the way out.
@@ -14,6 +14,7 @@
 //! * With the same seed, one client draws the same numbers and chooses the same scripts as in pgbench 15.
 //! * A password reaches neither terminal nor results.
 
+mod changes;
 pub mod exit_code;
 mod expression;
 mod failure;
@@ -35,6 +36,7 @@ use options::Request;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
+pub use changes::{mentions, reads};
 pub use options::curve;
 pub use terminal::Terminal;
 pub use transactions::{SQL, Transactions, description};

@@ -1,6 +1,7 @@
 //! Scripts as a workload of a spec: `kind = "sql"`. The language is that of pgbench, on every engine; the loop, its retries and what
 //! counts are dyno's own, as for every workload.
 
+use crate::changes::{changed, reads};
 use crate::expression::Value;
 use crate::expression::parser::DEFAULT_SEED;
 use crate::failure;
@@ -24,7 +25,7 @@ use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{Engine, QueryMode, Target};
 use dyno_model::units::Nanos;
 use dyno_model::words::begins_with;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Name in `workload.kind`.
@@ -37,27 +38,6 @@ const SETUP: &str = "setup";
 const AUDIT: &str = "audit";
 /// Variables that are there without being set; each client has its own `client_id`.
 const PRESET: [(&str, i64); 3] = [("client_id", 0), ("scale", 1), (DEFAULT_SEED, 0)];
-/// First words of statements that change nothing by themselves.
-const READING: [&str; 18] = [
-    "select",
-    "with",
-    "values",
-    "table",
-    "show",
-    "explain",
-    "describe",
-    "begin",
-    "start",
-    "commit",
-    "end",
-    "rollback",
-    "abort",
-    "savepoint",
-    "release",
-    "set",
-    "declare",
-    "fetch",
-];
 /// The workload as the spec is checked against.
 #[must_use]
 pub fn description() -> WorkloadDescription {
@@ -208,8 +188,26 @@ impl Transactions {
                 .filter(|command| matches!(command.action, Action::Sql(_)))
                 .map(move |command| (script, command))
         });
-        let found = statements.find(|(_, command)| !begins_with(&command.line, &READING));
+        let found = statements.find(|(_, command)| !reads(&command.line));
         found.map(|(script, command)| (script.name.as_str(), command.line.as_str()))
+    }
+
+    /// Words among which are the names of all tables that its scripts may change, in small letters; `None` when they cannot be told.
+    #[must_use]
+    pub fn changes(&self) -> Option<BTreeSet<String>> {
+        let commands = self.program.scripts.iter().flat_map(|script| &script.commands);
+        let writing = commands.filter(|command| !reads(&command.line));
+        let statements = writing.filter_map(|command| match &command.action {
+            Action::Sql(sql) => Some(sql.template()),
+            _ => None,
+        });
+        let each: Option<Vec<BTreeSet<String>>> = statements.map(changed).collect();
+        Some(each?.into_iter().flatten().collect())
+    }
+
+    /// The SQL of the values that must come to something.
+    pub fn audited(&self) -> impl Iterator<Item = &str> {
+        self.audit.expressions()
     }
 
     /// Has the server prepare every statement of every script once, and execute none; values of the audit are asked for. Returns what it says of those that it refuses.
@@ -333,6 +331,15 @@ impl Workload for Transactions {
 
     fn kinds(&self) -> Vec<&'static str> {
         self.program.kinds.clone()
+    }
+
+    fn commits(&self) -> Vec<usize> {
+        let Program { scripts, kind_of, .. } = &*self.program;
+        let all = scripts.iter().zip(kind_of).flat_map(|(script, kinds)| script.commands.iter().zip(kinds));
+        let commits = all.filter(|(command, _)| {
+            matches!(command.action, Action::Sql(_)) && begins_with(&command.line, &["commit"])
+        });
+        commits.map(|(_, kind)| usize::from(*kind)).collect()
     }
 
     fn session_setup(&self) -> Vec<String> {
@@ -460,6 +467,7 @@ mod tests {
         let workload =
             built(&[("read", 8, "SELECT 1;"), ("order", 1, order)]).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(workload.kinds(), ["read", "order 2 BEGIN", "order 3 INSERT INTO orders", "order 4 END"]);
+        assert_eq!(workload.commits(), [] as [usize; 0], "END is no word that a server counts as COMMIT");
         assert_eq!(workload.program.weights, 9);
         let chosen: Vec<usize> = (0..9).map(|drawn| workload.program.chosen(drawn)).collect();
         assert_eq!(chosen, [0, 0, 0, 0, 0, 0, 0, 0, 1]);

@@ -1,6 +1,7 @@
 //! The figures as CSV (RFC 4180) in long format: one figure per line, first of every trial, then of every treatment, then of every
 //! step of a table that grows (scope `step`; behind its name and `@` the metric has the number of rows at the step's end), and of every stage of
-//! a load (scope `stage`; behind `@` stands the name of the stage), and of the transactions of each name (scope `transaction`, where a workload has several).
+//! a load (scope `stage`; behind `@` stands the name of the stage), and of the transactions of each name (scope `transaction`, where a workload has several), and
+//! of each workload beside (scope `beside`; the state is what its audits came to).
 //!
 //! Column names, scopes and metrics are part of the format and the same in every language. Columns: `scope` (`trial` or
 //! `treatment`), `system`, one column per factor, `clients`, `block` and `trial` (empty for treatments), `state`,
@@ -34,6 +35,10 @@ pub(crate) fn render(model: &ReportModel, _lang: Lang) -> String {
     for named in &model.transactions {
         let owner = Owner::of(&model.treatments[named.treatment], "transaction", String::new());
         sheet.figures_at(model, &owner, NAMED, named, &named.name);
+    }
+    for beside in &model.beside {
+        let owner = Owner::of(&model.treatments[beside.figures.treatment], "beside", word(&beside.audit));
+        sheet.figures_at(model, &owner, NAMED, &beside.figures, &beside.figures.name);
     }
     sheet.text()
 }

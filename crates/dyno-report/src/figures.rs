@@ -169,11 +169,6 @@ pub(crate) fn drawn_interval(estimate: &Estimate) -> Option<(f64, f64)> {
     Some((interval.low, interval.high))
 }
 
-/// `workload.variant` is shown as `variant`: inside one report the last part says enough.
-pub(crate) fn short_name(factor: &str) -> &str {
-    factor.rsplit('.').next().unwrap_or(factor)
-}
-
 /// The least and the most that something can be, with a sign between them where they differ.
 pub(crate) fn range(min: String, max: &str, between: &str) -> String {
     if min == max { min } else { min + between + max }

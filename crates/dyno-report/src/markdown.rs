@@ -3,7 +3,7 @@
 use super::facts::Fact;
 use super::table::{Table, escaped};
 use super::test_report::{Part, cover, sections};
-use super::{isolation, notes, tables, topology};
+use super::{beside, faults, isolation, notes, tables, topology};
 use crate::messages::{Lang, Message, conclusion, growth as growth_texts, headings, notes as texts};
 use dyno_analysis::model::ReportModel;
 use dyno_model::printable::lines;
@@ -29,6 +29,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     page.section(headings::SEARCHES, &tables::searches(model), &[texts::NOTE_SEARCH]);
     page.section(headings::STAGES, &tables::stages(model), &[texts::NOTE_STAGES]);
     page.section(headings::TRANSACTIONS, &tables::transactions(model), &[texts::NOTE_TRANSACTIONS]);
+    page.section(headings::BESIDE, &beside::table(model), &[texts::NOTE_BESIDE]);
     let limits = tables::limits(model);
     page.section(headings::LIMITS, &limits, &[]);
     if !limits.is_empty() {
@@ -54,8 +55,8 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
         let family = growth.comparisons.len().to_string();
         page.paragraph(&escaped(&growth_texts::GROWTH_COMPARISONS_NOTE.fill(lang, &[("family", &family)])));
     }
-    page.section(headings::FAULTS, &tables::faults(model, lang), &[texts::NOTE_FAULTS]);
-    page.section(headings::FAULT_ERRORS, &tables::fault_errors(model), &[texts::NOTE_FAULT_ERRORS]);
+    page.section(headings::FAULTS, &faults::table(model, lang), &[texts::NOTE_FAULTS]);
+    page.section(headings::FAULT_ERRORS, &faults::errors(model), &[texts::NOTE_FAULT_ERRORS]);
     page.audits(model);
     page.doubts(model);
     page.section(headings::FAILURES, &tables::failures(model, lang), &[texts::NOTE_FAILURES]);

@@ -2,7 +2,7 @@
 
 use super::{figures, words};
 use crate::messages::{Lang, Message, finding, list, names, notes, said};
-use dyno_analysis::model::{Comparison, FindingRow, LedgerExample, ReportModel, Verdict};
+use dyno_analysis::model::{Comparison, FindingRow, LedgerExample, ReportModel, Verdict, WorkloadRow};
 use dyno_model::plan::{LoadPlan, Spacing, StopRule};
 use std::collections::BTreeMap;
 
@@ -72,12 +72,19 @@ pub(crate) fn told(options: &BTreeMap<String, String>) -> impl Iterator<Item = (
     options.iter().filter(|(_, value)| !value.is_empty())
 }
 
+/// The kind of a workload, behind its name where it ran beside another.
+pub(super) fn named(workload: &WorkloadRow, lang: Lang) -> String {
+    let of_beside = |name: &String| names::labelled(name, &workload.kind, lang);
+    workload.beside.as_ref().map_or_else(|| workload.kind.clone(), of_beside)
+}
+
 /// Workloads with their options, and how trials were loaded.
 pub(super) fn workloads(model: &ReportModel, lang: Lang) -> Vec<String> {
     let workloads = model.provenance.workloads.iter().map(|workload| {
         let options: Vec<String> =
             told(&workload.options).map(|(name, value)| format!("{name} = {value}")).collect();
-        notes::NOTE_WORKLOAD.fill(lang, &[("kind", &workload.kind), ("options", &list(lang, &options))])
+        notes::NOTE_WORKLOAD
+            .fill(lang, &[("kind", &named(workload, lang)), ("options", &list(lang, &options))])
     });
     workloads.chain(model.provenance.loads.iter().map(|load| load_sentence(load, lang))).collect()
 }

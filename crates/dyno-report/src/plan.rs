@@ -5,12 +5,13 @@ use crate::figures;
 use crate::messages::{Lang, Message, compare, headings, names, plan as words};
 use crate::progress::{duration, exact, filled, treatment as treatment_line};
 use dyno_analysis::pilot::{BLOCKS_MAX, DIFFERENCES, Pilot};
+use dyno_model::beside::BesidePlan;
 use dyno_model::catalog::{OptionValue, WorkloadDescription};
 use dyno_model::fault::FaultPlan;
 use dyno_model::limit::LimitMeasure;
 use dyno_model::plan::{
     LoadBy, LoadPlan, ManagedServer, Plan, ServerKind, Spacing, Stages, StopRule, Storage, SystemSource,
-    Treatment, Trial, Via,
+    Treatment, Trial, Via, WorkloadPlan,
 };
 use dyno_model::search::{STEPS_USUAL, Search};
 use dyno_model::spec::estimate::{self, RATE_ASSUMED};
@@ -74,6 +75,9 @@ fn facts(plan: &Plan, catalog: &[WorkloadDescription], lang: Lang) -> Vec<(Messa
         if !rules.contains(&rule) {
             rules.push(rule);
         }
+    }
+    for beside in plan.beside() {
+        rows.push((words::BESIDE, labelled(&beside.name, self::beside(plan, beside, catalog, lang))));
     }
     rows.push((words::MEASURE, rules.join(lang.semicolon)));
     for (i, factor) in plan.factors.iter().enumerate() {
@@ -164,6 +168,17 @@ fn workload(experiment: &Plan, treatment: &Treatment, catalog: &[WorkloadDescrip
         let others = experiment.treatments.iter().map(|other| other.workload.options.0.get(name));
         others.flatten().any(|other| other != value)
     };
+    with_options(kinds, plan, &|name, value| !is_varied(name, value), catalog, lang)
+}
+
+/// Kinds of workloads with those options that are not as they come.
+fn with_options(
+    kinds: String,
+    plan: &WorkloadPlan,
+    is_told: &dyn Fn(&str, &OptionValue) -> bool,
+    catalog: &[WorkloadDescription],
+    lang: Lang,
+) -> String {
     let defaults =
         catalog.iter().find(|workload| workload.name == plan.kind).map(WorkloadDescription::defaults);
     let is_default =
@@ -172,13 +187,28 @@ fn workload(experiment: &Plan, treatment: &Treatment, catalog: &[WorkloadDescrip
         .options
         .0
         .iter()
-        .filter(|(name, value)| !is_default(name, value) && !is_varied(name, value))
+        .filter(|(name, value)| !is_default(name, value) && is_told(name, value))
         .map(|(name, value)| format!("{name} = {value}"))
         .collect();
     if chosen.is_empty() {
         return kinds;
     }
     fill(words::WORKLOAD_WITH, &[("kinds", &kinds), ("options", &chosen.join(lang.comma))], lang)
+}
+
+/// A workload beside, with its clients and what arrives; clients that are varied are left to the line of the factor.
+fn beside(plan: &Plan, beside: &BesidePlan, catalog: &[WorkloadDescription], lang: Lang) -> String {
+    let workload = with_options(beside.workload.kind.clone(), &beside.workload, &|_, _| true, catalog, lang);
+    let is_varied = plan.treatments.iter().any(|it| !it.beside.contains(beside));
+    let mut told = vec![match is_varied {
+        true => workload,
+        false => fill(words::BESIDE_WITH, &[("workload", &workload), ("clients", &beside.clients)], lang),
+    }];
+    let arriving = |rate| fill(words::ARRIVING, &[("rate", &figures::rate(rate))], lang);
+    told.extend(beside.rate.map(arriving));
+    let thinking = |think: Nanos| fill(words::THINK, &[("duration", &exact(think.into(), lang))], lang);
+    told.extend(beside.think.map(thinking));
+    told.join(lang.comma)
 }
 
 /// Levels of a factor in the order in which treatments have them.

@@ -3,6 +3,7 @@
 use crate::figures;
 use crate::messages::{Lang, Message, names, said, terminal as words};
 use dyno_model::audit::{AuditCheck, AuditVerdict, forbidden};
+use dyno_model::beside::BesideRecord;
 use dyno_model::event::{Event, Look, Phase, StopReason};
 use dyno_model::finding::Severity;
 use dyno_model::latency::is_shown;
@@ -11,6 +12,7 @@ use dyno_model::plan::{LoadBy, Plan, Treatment};
 use dyno_model::printable;
 use dyno_model::record::TrialRecord;
 use dyno_model::search::Step;
+use dyno_model::words::short_factor;
 use std::time::Duration;
 
 /// A word before what the terminal shows.
@@ -223,10 +225,11 @@ fn per_second(rate: f64) -> String {
 /// A treatment in a line: `MariaDB, 20 clients, variant = in-place`.
 pub(crate) fn treatment(plan: &Plan, treatment: &Treatment, lang: Lang) -> String {
     let system = plan.systems[treatment.system].name.clone();
-    let levels = plan.factors.iter().zip(&treatment.levels).map(|(factor, level)| {
-        let name = factor.rsplit('.').next().unwrap_or(factor);
-        format!("{name} = {level}")
-    });
+    let levels = plan
+        .factors
+        .iter()
+        .zip(&treatment.levels)
+        .map(|(factor, level)| format!("{} = {level}", short_factor(factor)));
     let parts = [system, names::clients(&[treatment.clients], lang)];
     parts.into_iter().chain(levels).collect::<Vec<_>>().join(lang.comma)
 }
@@ -250,7 +253,12 @@ fn trial_figures(record: &TrialRecord, lang: Lang) -> String {
     if record.ledger.failed > 0 {
         told.push(fill(words::FAILED, &[("failed", record.ledger.failed.to_string())]));
     }
-    match record.audit.verdict() {
+    let beside = |it: &BesideRecord| {
+        let rate = fill(words::RATE, &[("rate", per_second(it.record.throughput()))]);
+        names::labelled(&it.name, &rate, lang)
+    };
+    told.extend(record.beside.iter().map(beside));
+    match record.worst_audit() {
         AuditVerdict::Intact => told.push(words::DATA_INTACT.text(lang).to_owned()),
         AuditVerdict::NotChecked => {}
         AuditVerdict::Undecided => told.push(words::DATA_UNDECIDED.text(lang).to_owned()),

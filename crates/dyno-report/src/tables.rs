@@ -3,28 +3,29 @@
 use crate::cell::{Cell, Value};
 use crate::figures;
 use crate::measures::{
-    FAULT, FAULT_ERRORS, GENERATOR, LATENCY, LEDGER, Measure, NAMED, RESOURCES, STAGE, STEP, TREATMENT_BOOKS,
-    TREATMENT_LOST, TREATMENT_RATES, TRIAL, UPDATES,
+    GENERATOR, LATENCY, LEDGER, Measure, NAMED, RESOURCES, STAGE, STEP, TREATMENT_BOOKS, TREATMENT_LOST,
+    TREATMENT_RATES, TRIAL, UPDATES,
 };
 use crate::messages::{Lang, finding, growth, headings, names, page, question, said};
 use crate::table::{Column, Table};
 use crate::words;
 use dyno_analysis::model::{
-    Comparison, ComparisonOf, Effect, KindCount, LimitRow, LimitVerdict, Question, ReportModel, StageRow,
-    StatementRow, StatementTable, TreatmentRow, TrialRow, UpdateAudit,
+    Comparison, ComparisonOf, Effect, KindCount, LimitRow, LimitVerdict, NamedRow, Question, ReportModel,
+    StageRow, StatementRow, StatementTable, TreatmentRow, TrialRow, UpdateAudit,
 };
 use dyno_model::audit::AuditVerdict;
 use dyno_model::failure::FailureKind;
 use dyno_model::finding::Severity;
 use dyno_model::plan::LoadBy;
+use dyno_model::words::short_factor;
 
 /// Columns of those measures that tables have.
-fn columns<R>(measures: &'static [Measure<R>]) -> impl Iterator<Item = Column> {
+pub(crate) fn columns<R>(measures: &'static [Measure<R>]) -> impl Iterator<Item = Column> {
     measures.iter().filter_map(|measure| measure.heading).map(Column::right)
 }
 
 /// Cells of those measures that tables have; dashes without a row.
-fn cells<R>(measures: &'static [Measure<R>], row: Option<&R>) -> impl Iterator<Item = Cell> {
+pub(crate) fn cells<R>(measures: &'static [Measure<R>], row: Option<&R>) -> impl Iterator<Item = Cell> {
     let shown = measures.iter().filter(|measure| measure.heading.is_some());
     shown.map(move |measure| row.map_or_else(|| Cell::figure(None), |row| measure.cell(row)))
 }
@@ -139,11 +140,15 @@ pub(crate) fn transactions(model: &ReportModel) -> Table {
     let rows = by_line(model).into_iter().flat_map(of);
     let columns = [Column::left(&headings::TRANSACTION)].into_iter().chain(columns(NAMED));
     of_treatments(model, columns, rows.map(|row| (row.treatment, row)), |row| {
-        let valid = Some(model.treatments[row.treatment].trials_valid);
-        let shown = NAMED.iter().filter(|measure| measure.heading.is_some());
-        let cells = shown.map(|measure| measure.estimate_cell(row, valid));
-        [Cell::text(&row.name)].into_iter().chain(cells).collect()
+        [Cell::text(&row.name)].into_iter().chain(named(model, row)).collect()
     })
+}
+
+/// Cells of the figures of what has a name.
+pub(crate) fn named(model: &ReportModel, row: &NamedRow) -> impl Iterator<Item = Cell> {
+    let valid = Some(model.treatments[row.treatment].trials_valid);
+    let shown = NAMED.iter().filter(|measure| measure.heading.is_some());
+    shown.map(move |measure| measure.estimate_cell(row, valid))
 }
 
 /// Every limit at every treatment that has to keep it.
@@ -209,29 +214,6 @@ pub(crate) fn ledgers(model: &ReportModel) -> Table {
         Some((index, audit.ledger.as_ref()?))
     });
     of_treatments(model, columns(LEDGER), rows, |ledger| cells(LEDGER, Some(ledger)).collect())
-}
-
-/// What faults did that were made on purpose.
-pub(crate) fn faults(model: &ReportModel, lang: Lang) -> Table {
-    let of = |index| model.faults.iter().find(move |row| row.treatment == index).map(|row| (index, row));
-    let rows = by_line(model).into_iter().filter_map(|(index, _)| of(index));
-    let before = [Column::left(&headings::FAULT), Column::right(&headings::TRIALS_VALID)];
-    of_treatments(model, before.into_iter().chain(columns(FAULT)), rows, |row| {
-        let before = [Cell::text(names::faults(row, lang)), Cell::count(row.trials.len() as u64)];
-        before.into_iter().chain(cells(FAULT, Some(row))).collect()
-    })
-}
-
-/// Which errors clients met from the first fault on, by kind, in the order in which they came.
-pub(crate) fn fault_errors(model: &ReportModel) -> Table {
-    let rows = by_line(model).into_iter().flat_map(|(index, _)| {
-        let rows = model.faults.iter().filter(move |row| row.treatment == index);
-        rows.flat_map(move |row| row.errors.iter().map(move |errors| (index, errors)))
-    });
-    let columns = [Column::left(&headings::KIND)].into_iter().chain(columns(FAULT_ERRORS));
-    of_treatments(model, columns, rows, |errors| {
-        [Cell::text(errors.kind.name())].into_iter().chain(cells(FAULT_ERRORS, Some(errors))).collect()
-    })
 }
 
 /// Numbers of rows and sums of columns that were checked; wrong ones first.
@@ -305,7 +287,7 @@ fn visible_from(effect: &Effect) -> Cell {
 fn factor_of<'a>(model: &'a ReportModel, comparison: &Comparison) -> Option<&'a str> {
     match comparison.of {
         ComparisonOf::System => None,
-        ComparisonOf::Level { factor } => model.factors.get(factor).map(|name| figures::short_name(name)),
+        ComparisonOf::Level { factor } => model.factors.get(factor).map(|name| short_factor(name)),
     }
 }
 

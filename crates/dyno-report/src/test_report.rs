@@ -4,7 +4,7 @@
 use crate::facts::{self, Fact};
 use crate::messages::{Lang, Message, conclusion, headings, names, notes as texts, page, said};
 use crate::table::{Column, Table};
-use crate::{cell::Cell, isolation, notes, tables};
+use crate::{beside, cell::Cell, faults, isolation, notes, tables};
 use dyno_analysis::model::ReportModel;
 use dyno_model::front::FrontMatter;
 
@@ -91,8 +91,9 @@ fn summary(model: &ReportModel, lang: Lang) -> Vec<Part> {
         (&headings::SEARCHES, tables::searches(model), &texts::NOTE_SEARCH),
         (&headings::STAGES, tables::stages(model), &texts::NOTE_STAGES),
         (&headings::TRANSACTIONS, tables::transactions(model), &texts::NOTE_TRANSACTIONS),
-        (&headings::FAULTS, tables::faults(model, lang), &texts::NOTE_FAULTS),
-        (&headings::FAULT_ERRORS, tables::fault_errors(model), &texts::NOTE_FAULT_ERRORS),
+        (&headings::BESIDE, beside::table(model), &texts::NOTE_BESIDE),
+        (&headings::FAULTS, faults::table(model, lang), &texts::NOTE_FAULTS),
+        (&headings::FAULT_ERRORS, faults::errors(model), &texts::NOTE_FAULT_ERRORS),
         (&headings::LEDGER, tables::ledgers(model), &texts::NOTE_LEDGER),
         (&headings::ANOMALIES, isolation::table(model), &texts::NOTE_ANOMALIES),
     ] {

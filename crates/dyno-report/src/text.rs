@@ -1,7 +1,7 @@
 //! The report for a terminal: what `dyno run` prints at its end. Conclusions come last, where the eye is.
 
 use super::table::wrapped;
-use super::{isolation, notes, tables, topology};
+use super::{beside, faults, isolation, notes, tables, topology};
 use crate::messages::{Lang, Message, conclusion, growth as growth_texts, headings, notes as texts};
 use dyno_analysis::model::ReportModel;
 
@@ -35,13 +35,14 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
         text.push_str(&tables::steps(model, lang).to_text(lang));
     }
     for (title, table) in [
-        (headings::FAULTS, tables::faults(model, lang)),
-        (headings::FAULT_ERRORS, tables::fault_errors(model)),
+        (headings::FAULTS, faults::table(model, lang)),
+        (headings::FAULT_ERRORS, faults::errors(model)),
         (headings::LEDGER, tables::ledgers(model)),
         (headings::ANOMALIES, isolation::table(model)),
         (headings::SEARCHES, tables::searches(model)),
         (headings::STAGES, tables::stages(model)),
         (headings::TRANSACTIONS, tables::transactions(model)),
+        (headings::BESIDE, beside::table(model)),
         (headings::LIMITS, tables::limits(model)),
         (headings::QUESTIONS, tables::questions(model, lang)),
         (headings::SCATTER, tables::scatter(model, lang)),

@@ -1,5 +1,6 @@
 //! `summary.json`: the figures of every finished trial, flat, for other people's programs. Derived from the event log.
 
+use dyno_model::beside::BesideRecord;
 use dyno_model::plan::{Metric, Plan};
 use dyno_model::record::TrialRecord;
 use dyno_model::response::Bounded;
@@ -61,6 +62,25 @@ struct SummaryRow<'a> {
     rows_inserted: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     rows_per_second: Option<f64>,
+    /// What ran at the same time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    beside: Vec<BesideSummary<'a>>,
+}
+
+/// Figures as those of the trial, of a workload beside.
+#[derive(Debug, Serialize)]
+struct BesideSummary<'a> {
+    name: &'a str,
+    clients: u32,
+    transactions_per_second: f64,
+    committed: u64,
+    failed: u64,
+    retries: u64,
+    mean_ms: Option<f64>,
+    p50_ms: Option<f64>,
+    p95_ms: Option<f64>,
+    p99_ms: Option<f64>,
+    audit: dyno_model::audit::AuditVerdict,
 }
 
 /// Figures that may be lower bounds.
@@ -122,7 +142,26 @@ fn row<'a>(plan: &'a Plan, record: &'a TrialRecord) -> Option<SummaryRow<'a>> {
         rows_before: record.growth.map(|growth| growth.rows_before),
         rows_inserted: record.growth.map(|growth| growth.rows_per_transaction * record.ledger.committed),
         rows_per_second: record.growth.map(|growth| growth.rows_per_transaction as f64 * record.throughput()),
+        beside: record.beside.iter().map(beside).collect(),
     })
+}
+
+fn beside(beside: &BesideRecord) -> BesideSummary<'_> {
+    let record = &beside.record;
+    let value = |metric| record.figure(metric).filter(|_| !record.is_bound(metric));
+    BesideSummary {
+        name: &beside.name,
+        clients: beside.clients,
+        transactions_per_second: record.throughput(),
+        committed: record.ledger.committed,
+        failed: record.ledger.failed,
+        retries: record.ledger.retries,
+        mean_ms: value(Metric::MeanMs),
+        p50_ms: value(Metric::P50Ms),
+        p95_ms: value(Metric::P95Ms),
+        p99_ms: value(Metric::P99Ms),
+        audit: record.audit.verdict(),
+    }
 }
 
 #[cfg(test)]

@@ -382,6 +382,11 @@ impl Scripts {
         &self.data
     }
 
+    /// The SQL of the values that must come to something.
+    pub fn audited(&self) -> impl Iterator<Item = &str> {
+        self.audit.expressions()
+    }
+
     /// Names of the kinds of statements.
     #[must_use]
     pub fn kinds(&self) -> Vec<&'static str> {

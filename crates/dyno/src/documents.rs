@@ -233,7 +233,7 @@ fn literal(text: &str) -> Option<Value> {
 }
 
 /// Specs that together have every section of the reference.
-const WHOLE: [&str; 6] = [
+const WHOLE: [&str; 7] = [
     "[[system]]\nname = \"S\"\nserver = { kind = \"mariadb\" }\n[workload]\nkind = \"rush\"\n[load]\nclients = 1\nduration = \"9s\"\nrate = \"9/s\"\n\
      [design]\n[[fault]]\nat = \"1s\"\naction = \"kill\"\n[[limit]]\np99 = \"< 1s\"\n[[published]]\nsource = \"s\"\nseries = \"s\"\n\
      metric = \"throughput\"\nclients = [1]\nvalues = [1]\n",
@@ -245,6 +245,8 @@ const WHOLE: [&str; 6] = [
     "[[system]]\nname = \"S\"\nserver = { kind = \"mariadb\" }\n[workload]\nkind = \"crud\"\n[load]\nclients = 1\nduration = \"1s\"\n\
      [factors]\nstorage = [\"d\"]\nendpoint = [\"e\"]\n[[storage]]\nname = \"d\"\ndata = \"/d\"\n[[endpoint]]\nname = \"e\"\n\
      application = { kind = \"tomcat\", war = \"a.war\" }\n",
+    "[[system]]\nname = \"S\"\nserver = { kind = \"mariadb\" }\n[workload]\nkind = \"rush\"\n[load]\nclients = 1\nduration = \"1s\"\n\
+     [[beside]]\nname = \"b\"\nworkload = { kind = \"crud\" }\n",
 ];
 
 /// The table of a section in a spec, if it has one.

@@ -2,14 +2,15 @@
 //!
 //! # Layout (read in this order)
 //! * `cli`: options and their help; `one_line`: a URL and options as a spec; `spec_file`: from the command line to a plan;
-//! * `workload`: what clients do: built in, or the user's own SQL;
+//! * `workload`: what clients do: built in, or the user's own SQL; `together`: several at the same time;
 //! * `campaign`: the whole plan, the rest of an interrupted run, or single trials;
-//! * `run`: one experiment from plan to report; `trials`, `systems`: its parts; `preflight`: whether it can be run here;
+//! * `run`: one experiment from plan to report; `trials`, `beside`, `systems`: its parts; `preflight`: whether it can be run here;
 //!   `checkup`: whether the machine is fit for it;
 //! * `import`: figures of other programs;
 //! * `commands`: one file per command besides `run`;
 //! * `ui`: progress; `interrupt`: Ctrl-C; `failure`: what ends the program; `printer`: the only way to the terminal.
 
+mod beside;
 mod campaign;
 mod checkup;
 mod cli;
@@ -34,6 +35,7 @@ mod spec_file;
 mod steered;
 mod system;
 mod systems;
+mod together;
 mod trials;
 mod ui;
 mod workload;

@@ -2,10 +2,11 @@
 
 use crate::checkup;
 use crate::systems::CONNECTIONS_BESIDE;
-use crate::workload::{self, AnyWorkload};
+use crate::together::{self, Member, Together};
+use crate::workload::AnyWorkload;
 use dyno_drivers::open_files;
 use dyno_drivers::patience::is_end_requested;
-use dyno_engine::workload::Workload;
+use dyno_engine::workload::{DataSet, Workload};
 use dyno_host::marker::{self, ClaimOptions};
 use dyno_host::shell::missing_command;
 use dyno_host::{HostError, existing, probe, server, way};
@@ -86,7 +87,7 @@ fn length_of_trials(plan: &Plan, found: &mut impl FnMut(PreflightFinding)) {
 fn open_files(plan: &Plan, found: &mut impl FnMut(PreflightFinding)) {
     let rooms = plan.treatments.iter().map(|treatment| {
         let engine = plan.systems[treatment.system].engine();
-        open_files::make_room(engine, treatment.clients)
+        open_files::make_room(engine, treatment.all_clients())
     });
     if let Some(short) = rooms.filter_map(Result::err).max_by_key(|short| short.needed) {
         let open_files::TooFew { connections: clients, needed, allowed } = short;
@@ -182,7 +183,7 @@ fn space(path: &Path, needed: u64, place: Place, found: &mut impl FnMut(Prefligh
 /// What a workload's catalogue allows and this system's dialect does not.
 fn options(plan: &Plan, system: usize, found: &mut impl FnMut(PreflightFinding)) {
     let mut seen = Vec::new();
-    for workload in workload::of_system(plan, system) {
+    for workload in together::of_system(plan, system) {
         if let Err(message) = workload
             && !seen.contains(&message)
         {
@@ -200,12 +201,16 @@ fn managed_server(
 ) {
     let mut refusals: Vec<String> = Vec::new();
     let mut refuse = |error: &HostError| refusals.push(error.to_string());
-    let missing = |workload| match workload {
-        Ok(AnyWorkload::Sql(sql)) if !sql.data().is_made_once() => Some(Obstacle::NoTables),
-        Ok(AnyWorkload::Lua(lua)) if !lua.data().is_made_once() => Some(Obstacle::NoPrepare),
-        _ => None,
+    let missing = |together: Together<'_>| {
+        let is_brought = together.brings_data();
+        let of = |member: &Member<'_>| match &member.workload {
+            AnyWorkload::Sql(_) if !is_brought => Some(Obstacle::NoTables),
+            AnyWorkload::Lua(_) if !is_brought => Some(Obstacle::NoPrepare),
+            _ => None,
+        };
+        together.members.iter().find_map(of)
     };
-    if let Some(obstacle) = workload::of_system(plan, index).find_map(missing) {
+    if let Some(obstacle) = together::of_system(plan, index).flatten().find_map(missing) {
         found(of_system(plan, index, obstacle));
     }
     let is_process = managed.kind.engine().is_server();
@@ -264,8 +269,8 @@ fn connections_allowed(
 fn most_rows(plan: &Plan, system: usize) -> u64 {
     let of_system = plan.treatments.iter().filter(|treatment| treatment.system == system);
     let rows = of_system.filter_map(|treatment| {
-        let workload = AnyWorkload::of(plan, treatment).ok()?;
-        Some(workload.data().tables().iter().map(|table| table.rows).sum::<u64>())
+        let together = Together::of(plan, treatment).ok()?;
+        Some(together.tables().iter().map(|table| table.rows).sum::<u64>())
     });
     rows.max().unwrap_or(0)
 }
@@ -323,8 +328,13 @@ fn existing_system(
 
 /// True when all that is sent to a system are scripts of the user's.
 fn scripts_only(plan: &Plan, system: usize) -> bool {
-    let is_own = |workload| matches!(workload, Ok(AnyWorkload::Sql(_) | AnyWorkload::Lua(_)));
-    workload::of_system(plan, system).all(is_own)
+    let is_own = |member: &Member<'_>| matches!(member.workload, AnyWorkload::Sql(_) | AnyWorkload::Lua(_));
+    together::of_system(plan, system)
+        .all(|together| together.is_ok_and(|together| together.members.iter().all(is_own)))
+}
+
+fn has_program(together: &Together<'_>) -> bool {
+    together.members.iter().any(|member| matches!(member.workload, AnyWorkload::Lua(_)))
 }
 
 /// Whether a database may be written to.
@@ -344,12 +354,19 @@ fn programs(
     found: &mut impl FnMut(PreflightFinding),
 ) {
     let database = marker::database_name(target);
-    for workload in workload::of_system(plan, index) {
-        let Ok(AnyWorkload::Lua(lua)) = workload else { continue };
+    let Some(Ok(together)) = together::of_system(plan, index).find(|it| it.as_ref().is_ok_and(has_program))
+    else {
+        return;
+    };
+    let is_brought = together.brings_data();
+    for member in &together.members {
+        let AnyWorkload::Lua(lua) = &member.workload else { continue };
         let mut tell = |obstacle| found(of_system(plan, index, obstacle));
         match source.data {
-            DataPolicy::Own if !lua.data().is_made_once() => tell(Obstacle::NoPrepare),
-            DataPolicy::Own if claimed.is_forced => tell(Obstacle::DatabaseNotEmpty { database }),
+            DataPolicy::Own if !is_brought => tell(Obstacle::NoPrepare),
+            DataPolicy::Own if claimed.is_forced => {
+                tell(Obstacle::DatabaseNotEmpty { database: database.clone() });
+            }
             DataPolicy::Own => {}
             DataPolicy::Existing => {
                 match lua.rehearse(target) {
@@ -359,11 +376,10 @@ fn programs(
                     Err(failure) => tell(Obstacle::ScriptsUntried { failure: failure.to_string() }),
                 }
                 if !claimed.is_free {
-                    tell(Obstacle::WritesRefused { database });
+                    tell(Obstacle::WritesRefused { database: database.clone() });
                 }
             }
         }
-        break;
     }
 }
 
@@ -383,12 +399,16 @@ fn scripts(
             told.push(obstacle);
         }
     };
-    for workload in workload::of_system(plan, index) {
-        let Ok(AnyWorkload::Sql(sql)) = workload else { continue };
+    let all = together::of_system(plan, index).flatten().flat_map(|together| {
+        let is_brought = source.data == DataPolicy::Own && together.brings_others_data();
+        together.members.into_iter().map(move |member| (member.workload, is_brought))
+    });
+    for (workload, is_brought) in all {
+        let AnyWorkload::Sql(sql) = workload else { continue };
         if !sql.data().statements().is_empty() {
             tell(Obstacle::SetupElsewhere);
         }
-        if source.data == DataPolicy::Own {
+        if source.data == DataPolicy::Own && !is_brought {
             tell(Obstacle::OwnDatabase);
         }
         if let Some((script, statement)) = sql.writing().filter(|_| !may_write) {
@@ -398,6 +418,10 @@ fn scripts(
                 statement: statement.to_string(),
                 database,
             });
+        }
+        if is_brought {
+            // The tables are not there yet.
+            continue;
         }
         match sql.rehearse(target) {
             Ok(refused) => {

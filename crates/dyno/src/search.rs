@@ -243,6 +243,7 @@ mod tests {
             load: LoadPlan { find: Some(SEARCH), ..LoadPlan::new(StopRule::Duration(Nanos(1))) },
             levels: Vec::new(),
             variation: dyno_model::plan::Variation::default(),
+            beside: Vec::new(),
         };
         let (mut searches, mut heard) = (Searches::default(), Heard::default());
         let mut measured: Vec<(String, f64)> = Vec::new();

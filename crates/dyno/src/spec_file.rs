@@ -2,8 +2,10 @@
 
 use crate::cli::SpecArguments;
 use crate::failure::Failure;
-use crate::workload::{self, AnyWorkload};
+use crate::together::Together;
+use crate::workload;
 use dyno_engine::text;
+use dyno_engine::workload::DataSet;
 use dyno_model::catalog::WorkloadDescription;
 use dyno_model::exit_code::SPEC_INVALID;
 use dyno_model::plan::{Plan, Treatment};
@@ -83,8 +85,7 @@ fn script(file: &Path) -> Result<String, String> {
 /// The data set that a treatment can share with others.
 fn shared_data(plan: &Plan, treatment: &Treatment) -> Option<String> {
     // Options that do not fit are told by preflight.
-    let workload = AnyWorkload::of(plan, treatment).ok()?;
-    let data = workload.data();
+    let data = Together::of(plan, treatment).ok()?;
     data.is_reusable().then(|| data.fingerprint())
 }
 

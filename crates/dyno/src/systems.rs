@@ -4,7 +4,7 @@
 use crate::disk::DiskWatch;
 use crate::steered::{Before, steering};
 use crate::system::{Ready, Source};
-use crate::workload::{only_reads, unmake};
+use crate::together::{only_reads, unmake};
 use dyno_drivers::patience::is_end_requested;
 use dyno_engine::workload::DataSet;
 use dyno_host::data_set::{DataSetKey, SavedDataSet, loader};
@@ -395,7 +395,7 @@ impl<'p> Systems<'p> {
         ready.claim = Some(claimed.map_err(|error| note(error.to_string()))?);
         let time = load(&ready, listener)?;
         // What statements of the user's made is not known beforehand.
-        if let Some(claim) = ready.claim.as_mut().filter(|_| tables.is_empty()) {
+        if let Some(claim) = &mut ready.claim {
             claim.adopt_all(&target, &options).map_err(|error| note(error.to_string()))?;
         }
         let Source::Managed(loading) = ready.source else {

@@ -1,11 +1,13 @@
 //! All trials of a plan in run order. A trial that fails is marked and the next one goes on.
 
+use crate::beside::{Beside, nodes_for};
 use crate::data::{Missing, Provider};
 use crate::faults::Faults;
 use crate::interrupt::Interrupts;
 use crate::search::Searches;
 use crate::systems::Systems;
-use crate::workload::AnyWorkload;
+use crate::together::Together;
+use dyno_engine::workload::DataSet;
 use dyno_engine::{TrialError, TrialInput};
 use dyno_host::monitor::Watch;
 use dyno_model::event::{Event, Listener, Listeners, Look};
@@ -145,19 +147,20 @@ fn measure(
     interrupts: &Interrupts,
 ) -> Result<TrialRecord, Missing> {
     let system = treatment.system;
-    let workload = AnyWorkload::of(plan, treatment).map_err(Missing::Trial)?;
-    let loading = Provider { trial, systems, interrupts }.provide(workload.data(), listener)?;
+    let together = Together::of(plan, treatment).map_err(Missing::Trial)?;
+    let loading = Provider { trial, systems, interrupts }.provide(&together, listener)?;
     systems.open_way(trial.treatment, listener).map_err(Missing::Trial)?;
     let way = plan.endpoint(treatment);
     let disks = systems.disks().clone();
     let command = systems.monitor_command(system);
     let ready = systems.ready(system).expect("it was just brought up");
-    if workload.data().is_reusable() {
+    if together.is_reusable() {
         ready.touch();
     } else {
         ready.use_up();
     }
     let nodes = ready.nodes(way, plan.query_mode(treatment));
+    let seed = plan.seed;
     let warmup = treatment.load.warmup.into();
     let mut watch = Watch::begin(&trial.id, warmup, ready.monitored(way, command), listener);
     let bell = watch.bell();
@@ -165,6 +168,9 @@ fn measure(
     let full = || if is_filled { None } else { disks.full() };
     let ending = || ready.ending().or_else(|| ready.way_ending(way)).or_else(full);
     let (clients, load, count) = (treatment.clients, &treatment.load, interrupts.count());
+    let mut members = together.members.into_iter();
+    let own = members.next().expect("a treatment is about a workload");
+    let beside = Beside { trial, nodes: &nodes, seed, count, shares_machine: ready.shares_machine() };
     let counters = || {
         let counters = ready.counters();
         // They are read right before the clients begin and right after they have ended.
@@ -175,14 +181,18 @@ fn measure(
         started_at: utc_now(),
         loading,
         counters: &counters,
-        ..TrialInput::new(trial.clone(), nodes, clients, load, plan.seed, count)
+        is_audited: own.is_audited,
+        ..TrialInput::new(trial.clone(), nodes_for(&own, &nodes), clients, load, seed, count)
     };
     input.load.shares_machine = ready.shares_machine();
     input.load.is_dead = &ending;
     let faults = Faults::of(plan, trial, ready).map_err(Missing::Trial)?;
     let mend = || faults.as_ref().expect("it is asked where there are faults").mend();
+    let workload = own.workload;
     let measured = match &faults {
-        None => workload.run(&input, &mut watch),
+        None => beside.around(members.collect(), |role| {
+            workload.run(&TrialInput { role, ..input.clone() }, &mut watch)
+        }),
         Some(faults) => {
             input.load.awaits_faults = true;
             input.mend = Some(&mend);

@@ -2,15 +2,15 @@
 
 use dyno_engine::workload::{DataSet, Native, Setting, Workload, check_engine, statement_kinds};
 use dyno_engine::{TrialError, TrialInput, run_trial, with_native};
+use dyno_model::beside::BesidePlan;
 use dyno_model::catalog::{LUA, WorkloadDescription};
 use dyno_model::event::Listener;
 use dyno_model::plan::{Plan, SystemPlan, Treatment};
 use dyno_model::record::TrialRecord;
 use dyno_model::spec::WorkloadNames;
-use dyno_model::target::{Engine, QueryMode, Target};
+use dyno_model::target::{Engine, QueryMode};
 use dyno_pgbench::{SQL, Transactions};
 use dyno_sysbench::Scripts;
-use std::sync::atomic::AtomicUsize;
 
 /// Whatever clients do.
 pub(crate) enum AnyWorkload {
@@ -20,13 +20,24 @@ pub(crate) enum AnyWorkload {
 }
 
 impl AnyWorkload {
-    /// Makes the workload of a treatment.
+    /// Makes the workload of a treatment, or of one that has that of a workload beside in its place.
     ///
     /// # Errors
     /// When its options do not fit the engine, or a script has a mistake, in words.
-    pub(crate) fn of(plan: &Plan, treatment: &Treatment) -> Result<Self, String> {
+    pub(crate) fn of(
+        plan: &Plan,
+        treatment: &Treatment,
+        beside: Option<&BesidePlan>,
+    ) -> Result<Self, String> {
         let engine = plan.systems[treatment.system].engine();
-        let clients_max = plan.most_clients(treatment.system);
+        let of_system = plan.treatments.iter().filter(|other| other.system == treatment.system);
+        let clients = of_system.flat_map(|other| match beside {
+            None => vec![other.clients],
+            Some(it) => {
+                other.beside.iter().filter(|other| other.name == it.name).map(|it| it.clients).collect()
+            }
+        });
+        let clients_max = clients.max().unwrap_or(0);
         Self::built(treatment, engine, plan.query_mode(treatment), plan.seed, clients_max)
     }
 
@@ -88,32 +99,6 @@ pub(crate) fn names(treatment: &Treatment, system: &SystemPlan) -> Option<Worklo
         AnyWorkload::Lua(lua) => (Vec::new(), lua.kinds()),
     };
     Some(WorkloadNames { transactions: owned(transactions), statements: owned(statements) })
-}
-
-/// The workloads of a system's treatments; what is wrong with one, in words.
-pub(crate) fn of_system(plan: &Plan, system: usize) -> impl Iterator<Item = Result<AnyWorkload, String>> {
-    let treatments = plan.treatments.iter().filter(move |treatment| treatment.system == system);
-    treatments.map(|treatment| AnyWorkload::of(plan, treatment))
-}
-
-/// True when nothing is to be sent to a system but scripts that are not known to write. Its sessions are then kept from writing, so that a database
-/// need not be dyno's.
-pub(crate) fn only_reads(plan: &Plan, system: usize) -> bool {
-    of_system(plan, system).all(|workload| match workload {
-        Ok(AnyWorkload::Sql(sql)) => sql.writing().is_none(),
-        // What a program will send is not to be seen; the server sees it.
-        Ok(AnyWorkload::Lua(_)) => true,
-        _ => false,
-    })
-}
-
-/// Has scripts remove what they made on a system.
-pub(crate) fn unmake(plan: &Plan, system: usize, target: &Target) {
-    if let Some(Ok(workload)) = of_system(plan, system).next()
-        && workload.data().is_made_once()
-    {
-        workload.data().unmake(target, &AtomicUsize::new(0));
-    }
 }
 
 /// All workloads with their options.

@@ -269,7 +269,7 @@ fn scripts(findings: &mut Findings, base: &Pool<'_>, new: &Pool<'_>) {
 fn audits(findings: &mut Findings, side: SideName, (pool, names): Named<'_>) {
     let is_violated = |index: &usize| {
         let mut records = pool.treatments[*index].records.iter();
-        records.any(|record| record.audit.verdict() == AuditVerdict::Violated)
+        records.any(|record| record.worst_audit() == AuditVerdict::Violated)
     };
     let violated = (0..pool.treatments.len()).filter(is_violated);
     let treatments: Vec<TreatmentName> = violated.map(|index| names[index].clone()).collect();

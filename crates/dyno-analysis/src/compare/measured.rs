@@ -114,7 +114,7 @@ pub(super) fn cell_of<'a>(
 /// True when an audit of a side found the data violated.
 pub(super) fn is_violated(base: &PooledTreatment<'_>, new: &PooledTreatment<'_>) -> bool {
     let mut records = [base, new].into_iter().flat_map(|side| &side.records);
-    records.any(|record| record.audit.verdict() == AuditVerdict::Violated)
+    records.any(|record| record.worst_audit() == AuditVerdict::Violated)
 }
 
 /// `None` without values, or when one of them is not positive.

@@ -2,6 +2,7 @@
 
 use crate::standing::Standing;
 use crate::stats::sides::Place;
+use dyno_model::beside::BesidePlan;
 use dyno_model::catalog::OptionValue;
 use dyno_model::plan::{Stages, StopRule, SystemPlan, SystemSource, Treatment};
 use dyno_model::record::TrialRecord;
@@ -250,10 +251,14 @@ pub(super) fn kind(system: &SystemPlan) -> String {
 
 /// Options of the workload that differ, its kind first; an option that a side does not have is `-`.
 pub(super) fn workload_differences(one: &Treatment, other: &Treatment) -> Vec<(String, String, String)> {
+    let (beside, beside_other) = (&one.beside, &other.beside);
     let (one, other) = (&one.workload, &other.workload);
     if one.kind != other.kind {
         return vec![("the workload".to_owned(), one.kind.clone(), other.kind.clone())];
     }
+    // Two may differ in more than is shown of them.
+    let beside =
+        (beside != beside_other).then(|| ("beside".to_owned(), all_beside(beside), all_beside(beside_other)));
     let names: BTreeSet<&String> = one.options.0.keys().chain(other.options.0.keys()).collect();
     names
         .into_iter()
@@ -265,7 +270,19 @@ pub(super) fn workload_differences(one: &Treatment, other: &Treatment) -> Vec<(S
             };
             (name.clone(), text(one), text(other))
         })
+        .chain(beside)
         .collect()
+}
+
+/// What runs beside, in a line: `report: sql, 2 clients`; `-` is nothing, as for an option that a side does not have.
+fn all_beside(all: &[BesidePlan]) -> String {
+    let one = |it: &BesidePlan| {
+        let rate = it.rate.map_or_else(String::new, |rate| format!(", {}", crate::figures::rate(rate)));
+        let think = it.think.map_or_else(String::new, |mean| format!(", think time {mean}"));
+        format!("{}: {}, {} clients{rate}{think}", it.name, it.workload.kind, it.clients)
+    };
+    let all: Vec<String> = all.iter().map(one).collect();
+    if all.is_empty() { "-".to_owned() } else { all.join("; ") }
 }
 
 /// Rules of load and stopping that differ.

@@ -3,10 +3,11 @@
 use super::*;
 use crate::compare::model::{CompareDoubt, CompareFinding, Condition, MetricPair};
 use dyno_model::audit::AuditCheck;
+use dyno_model::beside::{BesidePlan, BesideRecord};
 use dyno_model::catalog::OptionValue;
 use dyno_model::finding::{Finding, Severity};
 use dyno_model::latency::LatencySummary;
-use dyno_model::record::StatementLatency;
+use dyno_model::record::{StatementLatency, TrialRecord};
 use dyno_model::units::Nanos;
 use dyno_store::Run;
 use dyno_store::fixture::{Shape, each_record, measured, one_treatment};
@@ -365,6 +366,32 @@ fn other_options_of_the_workload_are_another_treatment_and_new_ones_are_a_doubt(
     let model = compared(vec![with("a", "rows", 100)], vec![with("b", "extra", 5)], &[Metric::Throughput]);
     let expected = ("extra".to_owned(), "-".to_owned(), "5".to_owned());
     assert_eq!(differing(&model, Condition::Workload), [expected]);
+}
+
+#[test]
+fn what_runs_beside_on_one_side_is_a_doubt_and_its_audit_counts() {
+    let with = |name: &str, clients: u32, found: u64| {
+        let mut run = measured(name, &[100.0, 101.0, 102.0]);
+        let workload = run.plan.treatments[0].workload.clone();
+        let plan = BesidePlan { name: "report".to_owned(), workload, clients, rate: None, think: None };
+        run.plan.treatments[0].beside = vec![plan];
+        let audit = AuditCheck::RowCount { table: "t".to_owned(), expected_min: 5, expected_max: 5, found };
+        each_record(&mut run, |_, record| {
+            let own = TrialRecord { audit: audit.clone().into(), ..TrialRecord::default() };
+            record.beside = vec![BesideRecord { name: "report".to_owned(), clients, record: own }];
+        });
+        run
+    };
+    let without = || measured("a", &[100.0, 101.0, 102.0]);
+    let model = compared(vec![without()], vec![with("b", 2, 5)], &[Metric::Throughput]);
+    let expected = ("beside".to_owned(), "-".to_owned(), "report: rush, 2 clients".to_owned());
+    assert_eq!(differing(&model, Condition::Workload), [expected]);
+    let violated = compared(vec![without()], vec![with("b", 2, 4)], &[Metric::Throughput]);
+    assert_eq!(violated.outcome.verdict, Verdict::Invalid);
+    let more = compared(vec![with("a", 2, 5)], vec![with("b", 3, 5)], &[Metric::Throughput]);
+    let expected =
+        ("beside".to_owned(), "report: rush, 2 clients".to_owned(), "report: rush, 3 clients".to_owned());
+    assert_eq!(differing(&more, Condition::Workload), [expected]);
 }
 
 #[test]

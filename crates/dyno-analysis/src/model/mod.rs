@@ -52,7 +52,7 @@ pub use growth::{
 };
 pub use latency::MergedLatency;
 pub use limits::{LimitRow, LimitVerdict};
-pub use named::NamedRow;
+pub use named::{BesideRow, NamedRow};
 pub use provenance::{IMPORTED, Provenance, SystemRow, SystemStart, SystemStarts, WorkloadRow};
 pub use questions::{Interaction, InteractionWith, Place, Question, RatioScatter, Scatter, Varied};
 pub use resources::{ResourcePoint, ResourceRow};
@@ -151,6 +151,9 @@ pub struct ReportModel {
     /// Transactions by name, in the order of treatments and of the workload; none where a workload has less than two names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transactions: Vec<NamedRow>,
+    /// What ran beside the workloads of treatments, a row for each and treatment.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<BesideRow>,
     /// How often the data were looked at while they were measured; absent where the number of blocks was fixed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub looks: Option<Looks>,

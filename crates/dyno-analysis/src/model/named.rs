@@ -1,7 +1,24 @@
 //! Parts of a treatment's transactions that have a name.
 
 use super::estimate::Estimate;
+use dyno_model::audit::AuditVerdict;
 use serde::{Deserialize, Serialize};
+
+/// A workload that ran beside that of a treatment, over its valid trials.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BesideRow {
+    /// Kind of workload.
+    pub kind: String,
+    /// Its clients.
+    pub clients: u32,
+    /// Open loop: transactions that arrived per second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<f64>,
+    /// The worst that its audits came to, over all measured trials.
+    pub audit: AuditVerdict,
+    /// Its name and figures.
+    pub figures: NamedRow,
+}
 
 /// The transactions of one name in one treatment, over its valid trials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

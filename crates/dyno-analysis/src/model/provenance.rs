@@ -105,6 +105,9 @@ pub struct SystemStart {
 pub struct WorkloadRow {
     /// Name.
     pub kind: String,
+    /// What it is called where it ran beside another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<String>,
     /// All options as text.
     pub options: BTreeMap<String, String>,
 }

@@ -4,9 +4,13 @@ use crate::analyse;
 use crate::limits::limits;
 use crate::model::LimitVerdict;
 use crate::view::View;
-use dyno_model::ledger::TransactionCount;
+use dyno_model::audit::{AuditCheck, AuditVerdict};
+use dyno_model::beside::{BesidePlan, BesideRecord};
+use dyno_model::catalog::WorkloadOptions;
+use dyno_model::ledger::{Ledger, TransactionCount};
 use dyno_model::limit::{Limit, LimitMeasure, LimitPart};
-use dyno_model::record::{NamedTransactions, OpenLoop};
+use dyno_model::plan::WorkloadPlan;
+use dyno_model::record::{NamedTransactions, OpenLoop, TrialRecord};
 use dyno_model::response::{Bounded, ResponseSummary};
 use dyno_store::RunData;
 use dyno_store::fixture::{each_record, one_treatment};
@@ -117,4 +121,74 @@ fn limits_are_of_the_transactions_or_statements_that_they_name() {
         .into_iter()
         .filter(|it| matches!(it, crate::model::Conclusion::Limit { .. }));
     assert_eq!(told.count(), written.len(), "the same limit on two transactions is two");
+}
+
+/// The same run with a report beside, which takes 2 s and lost two of its payments in one trial.
+fn with_report() -> RunData {
+    let mut data = run();
+    let workload = WorkloadPlan::new("sql", WorkloadOptions::default());
+    let plan = BesidePlan { name: "report".to_owned(), workload, clients: 3, rate: Some(0.5), think: None };
+    for treatment in &mut data.run.plan.treatments {
+        treatment.beside = vec![plan.clone()];
+    }
+    each_record(&mut data.run, |index, record| {
+        let scatter = 1.0 + 0.01 * (f64::from(record.trial.block) - 2.5);
+        let response = ResponseSummary {
+            count: 2_000,
+            mean: Bounded::value(2e9 * scatter),
+            p99: Bounded::value(3e9 * scatter),
+            ..ResponseSummary::default()
+        };
+        let found = if index == 0 { 8 } else { 10 };
+        let audit =
+            AuditCheck::Value { expression: "n".to_owned(), expected_min: 10, expected_max: 10, found };
+        let own = TrialRecord {
+            measured: record.measured,
+            ledger: Ledger { started: 1_000, committed: 960, failed: 40, retries: 2, ..Ledger::default() },
+            open_loop: Some(OpenLoop { arrived: 1_000, response: Some(response), ..OpenLoop::default() }),
+            work: Some(50.0 * record.measured.as_secs_f64() * scatter),
+            audit: audit.into(),
+            ..TrialRecord::default()
+        };
+        record.beside = vec![BesideRecord { name: "report".to_owned(), clients: 3, record: own }];
+    });
+    data
+}
+
+#[test]
+fn a_workload_beside_has_a_row_with_means_over_trials_sums_and_the_worst_audit() {
+    let model = analyse(&with_report());
+    let [row] = model.beside.as_slice() else { panic!("{:?}", model.beside) };
+    let mean = |estimate: Option<crate::model::Estimate>| (estimate.expect("known").mean * 1e3).round() / 1e3;
+    assert_eq!((row.kind.as_str(), row.clients, row.rate), ("sql", 3, Some(0.5)));
+    let figures = &row.figures;
+    assert_eq!((mean(figures.throughput), mean(figures.mean), mean(figures.p99)), (50.0, 2_000.0, 3_000.0));
+    assert_eq!((figures.committed, figures.failed, figures.retries), (4 * 960, 4 * 40, 4 * 2));
+    assert_eq!(row.audit, AuditVerdict::Violated);
+    assert!(analyse(&run()).beside.is_empty());
+}
+
+#[test]
+fn limits_are_of_the_workload_beside_that_they_name() {
+    let mut data = with_report();
+    let limit = |measure, value| Limit {
+        measure,
+        value,
+        part: Some(LimitPart::Beside("report".to_owned())),
+        treatments: vec![0],
+        aborts: false,
+    };
+    let cases = [
+        (limit(LimitMeasure::P99, 4_000.0), LimitVerdict::Held),
+        (limit(LimitMeasure::P99, 2_000.0), LimitVerdict::Broken),
+        (limit(LimitMeasure::Throughput, 40.0), LimitVerdict::Held),
+        (limit(LimitMeasure::Throughput, 60.0), LimitVerdict::Broken),
+        (limit(LimitMeasure::Failed, 10.0), LimitVerdict::Held),
+        (limit(LimitMeasure::Failed, 1.0), LimitVerdict::Broken),
+        (limit(LimitMeasure::Lost, 0.0), LimitVerdict::Broken),
+    ];
+    let (written, expected): (Vec<Limit>, Vec<LimitVerdict>) = cases.into_iter().unzip();
+    data.run.plan.limits.clone_from(&written);
+    let found: Vec<LimitVerdict> = limits(&View::new(&data)).into_iter().map(|row| row.verdict).collect();
+    assert_eq!(found, expected, "{written:#?}");
 }

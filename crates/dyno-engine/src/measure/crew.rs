@@ -4,6 +4,7 @@ use super::interrupt::Interrupters;
 use super::load::{ClientId, Fatal, LoadInput, LoadRecord, TrialError};
 use super::open_loop;
 use super::silence::{Life, Silence};
+use super::start::Start;
 use super::watch::Watch;
 use crate::arrivals::{Arrivals, Due};
 use crate::generator::{lag_p99, memory_peak};
@@ -25,8 +26,6 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Time between the signal to start and the common epoch, in which all workers wake up.
-const RUN_UP: Duration = Duration::from_millis(10);
 /// How often the coordinator looks around.
 const LOOK: Duration = Duration::from_millis(100);
 /// Shortest time between two looks, while a batch is awaited.
@@ -268,7 +267,7 @@ impl<'a> Crew<'a> {
     }
 
     /// Closes the channels that workers wait on, and gives those that notice time to end.
-    fn call_off(&mut self) {
+    pub(crate) fn call_off(&mut self) {
         self.go.clear();
         let until = Instant::now() + ENDING;
         while self.members.iter().any(|member| !member.is_done) && Instant::now() < until {
@@ -363,8 +362,8 @@ impl<'a> Crew<'a> {
     }
 
     /// Gives the signal to start and stays until every worker has ended, or was left behind.
-    pub(crate) fn measure(mut self, listener: &mut dyn Listener) -> Measured {
-        let epoch = Instant::now() + RUN_UP;
+    pub(crate) fn measure(mut self, start: &Start, listener: &mut dyn Listener) -> Measured {
+        let epoch = start.epoch;
         let window = Arc::new(Window::new(epoch, self.input.load, self.input.growth));
         let mut watch = Watch::new();
         let mut silence = Silence::default();
@@ -399,6 +398,7 @@ impl<'a> Crew<'a> {
                 }
             }
             watch.look(&window, &self.collector, self.input, listener);
+            start.stop_together(&window);
             if let Some(since) = silence.look(window.now(), || self.life()) {
                 listener.commits_stopped(since.map(Nanos));
             }
@@ -479,8 +479,7 @@ impl<'a> Crew<'a> {
         let named: Vec<_> = totals.work_by_name.iter().map(|done| work(window, input.load, *done)).collect();
         let stuck = self.members.iter().filter(|member| !member.is_done);
         let gaps = collector.longest_gaps(times.length);
-        let commit = collector.kind("commit");
-        let commits = |all: &[u64]| commit.and_then(|kind| all.get(kind)).copied().unwrap_or(0);
+        let commits = |all: &[u64]| self.kinds.commits.iter().filter_map(|kind| all.get(*kind)).sum();
         LoadRecord {
             connecting: self.connecting,
             measured: Nanos(times.length),

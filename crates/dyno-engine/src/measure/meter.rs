@@ -18,7 +18,8 @@ use crate::client::think;
 use crate::generator::WorkerMeter;
 use crate::recording::recorder::{Answered, SMALL_BATCH, UNNAMED, lock};
 use crate::recording::shares::ClientShares;
-use crate::recording::{Recorder, SharedRecorder};
+use crate::recording::{Kinds, Recorder, SharedRecorder};
+use crate::session::COMMIT;
 use crate::window::Window;
 use dyno_model::failure::FailureKind;
 use dyno_model::ledger::{OutcomeClass, ScriptCounter};
@@ -36,11 +37,21 @@ pub trait Script: Send + Sync + 'static {
     /// Names of the kinds of statements that it reports; each has its own histogram.
     fn kinds(&self) -> Vec<&'static str>;
 
+    /// Places among [`Self::kinds`] of those that are a COMMIT.
+    fn commits(&self) -> Vec<usize> {
+        self.kinds().iter().enumerate().filter(|(_, kind)| **kind == COMMIT).map(|(place, _)| place).collect()
+    }
+
     /// The whole life of one client, on a thread of its own. Ending without having been ready fails the run.
     ///
     /// # Errors
     /// When this client cannot go on. Everybody stops then.
     fn run(&self, client: ClientId, meter: Meter) -> Result<(), ScriptTrouble>;
+}
+
+/// What has figures of its own in a script.
+pub(crate) fn kinds(script: &impl Script) -> Kinds {
+    Kinds { statements: script.kinds(), commits: script.commits(), ..Kinds::default() }
 }
 
 /// Why a script cannot go on, in its own words.

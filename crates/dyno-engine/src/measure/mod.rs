@@ -3,7 +3,7 @@
 //! * [`load`]: what a caller gives and gets;
 //! * [`meter`]: what a script reports with; [`run_script`] measures one;
 //! * `crew`: the threads, from their start to their last sample; `watch`: what the coordinator looks after meanwhile;
-//!   `silence`: when nothing commits; `open_loop`: what became of arrivals;
+//!   `start`: the beginning that crews have in common; `silence`: when nothing commits; `open_loop`: what became of arrivals;
 //! * [`interrupt`]: how a thread that blocks is got out of it.
 //!
 //! Native workloads ([`crate::trial`]) are clients of this core as scripts are.
@@ -14,13 +14,14 @@ pub mod load;
 pub mod meter;
 mod open_loop;
 mod silence;
+pub(crate) mod start;
 pub(crate) mod watch;
 
-use crate::recording::Kinds;
 use crew::{Crew, Ending};
 use dyno_model::event::{Listener, Phase};
 use load::{LoadInput, LoadRecord, TrialError};
 use meter::{Script, ScriptThreads};
+use start::Start;
 use std::sync::Arc;
 
 /// Measures a script: every client has a thread of its own and may block.
@@ -35,9 +36,9 @@ pub fn run_script<S: Script>(
 ) -> Result<LoadRecord, TrialError> {
     listener.event(&input.enters(Phase::Ramp));
     let script = Arc::new(script);
-    let kinds = Kinds { statements: script.kinds(), ..Kinds::default() };
+    let kinds = meter::kinds(&*script);
     let mut crew = Crew::new(kinds, Ending::LeaveBehind, input);
     meter::hire_scripts(&mut crew, &script, threads)?;
     crew.await_ready(Some(threads.ready_limit), listener)?;
-    Ok(crew.measure(listener).record)
+    Ok(crew.measure(&Start::soon(), listener).record)
 }

@@ -288,11 +288,6 @@ impl Collector {
         }
     }
 
-    /// Place of a kind of statements among all of them.
-    pub(crate) fn kind(&self, name: &str) -> Option<usize> {
-        self.kinds.statements.iter().position(|kind| *kind == name)
-    }
-
     /// The longest times without a commit in the window, which has this length, longest first; at least one.
     pub(crate) fn longest_gaps(&self, measured: u64) -> Vec<CommitGap> {
         self.gaps.longest(measured)
@@ -393,7 +388,7 @@ mod tests {
 
     #[test]
     fn transactions_with_names_have_times_of_their_own_and_add_up_to_all() {
-        let kinds = Kinds { statements: Vec::new(), transactions: vec!["read", "pay"] };
+        let kinds = Kinds { transactions: vec!["read", "pay"], ..Kinds::default() };
         let mut collector = Collector::new("trial", &kinds, 1_000, SECOND);
         let sample = |name: u16, occurrence, duration, is_counted| {
             Sample::new(occurrence, 2_000, duration, is_counted).named(name)

@@ -26,4 +26,6 @@ pub(crate) struct Kinds {
     pub(crate) statements: Vec<&'static str>,
     /// Names of transactions, at most [`NAMES_MAX`]; none where they are all alike.
     pub(crate) transactions: Vec<&'static str>,
+    /// Places among [`Self::statements`] of those that are a COMMIT.
+    pub(crate) commits: Vec<usize>,
 }

@@ -402,7 +402,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_books_balance_whatever_happens(events in prop::collection::vec((0_u8..7, any::<bool>()), 0..300)) {
-            let kinds = Kinds { statements: vec!["select", "update"], transactions: vec!["read", "pay"] };
+            let kinds = Kinds { statements: vec!["select", "update"], transactions: vec!["read", "pay"], ..Kinds::default() };
             let mut recorder = Recorder::new(&kinds, 16);
             let mut names = events.len() as u16;
             // Transactions and statements that are open, by whether they count.
@@ -457,7 +457,7 @@ mod tests {
 
     #[test]
     fn how_a_transaction_ended_goes_on_under_its_name() {
-        let kinds = Kinds { statements: Vec::new(), transactions: vec!["read", "pay"] };
+        let kinds = Kinds { transactions: vec!["read", "pay"], ..Kinds::default() };
         let mut recorder = Recorder::new(&kinds, 16);
         recorder.committed(1, 1, 2, 1.0, true);
         recorder.failed(1, FailureKind::Deadlock, 1, 2, false, true);

@@ -56,6 +56,11 @@ pub trait Workload: Send + Sync + 'static {
     /// Names of the kinds of statements; each has its own histogram. `begin`, `commit` and `rollback` are added behind.
     fn kinds(&self) -> Vec<&'static str>;
 
+    /// Places among [`Self::kinds`] of those that are a COMMIT. The server counts them beside those that the session sends.
+    fn commits(&self) -> Vec<usize> {
+        Vec::new()
+    }
+
     /// Sent once per connection, unmeasured.
     fn session_setup(&self) -> Vec<String> {
         Vec::new()

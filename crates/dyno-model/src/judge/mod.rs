@@ -73,7 +73,7 @@ pub fn judge(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Finding> {
         findings.extend(surroundings(facts));
         findings.extend(cut_short(record, facts, asked));
         findings.extend(restart(facts));
-        findings.extend(server_counters(record, facts, asked));
+        findings.extend(server_counters(record, asked));
     }
     findings.extend(arrivals(record, asked));
     let unbalanced = record.facts.as_ref().map_or(&[][..], |facts| &facts.unbalanced);
@@ -85,6 +85,7 @@ pub fn judge(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Finding> {
     findings.extend(stalls(record, asked.load));
     findings.extend(audit(record));
     findings.extend(faults(record));
+    findings.extend(record.doubts_beside());
     findings.retain(|finding| !is_meant(record, asked.load, finding));
     findings
 }
@@ -154,6 +155,7 @@ fn is_derived(finding: &Finding) -> bool {
         | Finding::AuditViolated
         | Finding::AuditNotRun { .. }
         | Finding::Steal { .. }
+        | Finding::Beside { .. }
         | Finding::CountersDiffer { .. } => true,
         Finding::Collapse { .. }
         | Finding::WarmUpLeft { .. }
@@ -342,17 +344,19 @@ fn restart(facts: &Facts) -> Option<Finding> {
     is_restarted.then_some(Finding::ServerRestarted { up: after })
 }
 
-/// What the server counted is compared with what was sent, warm-up included. MySQL counts COMMIT and BEGIN of everybody; a
+/// What the server counted is compared with what all workloads sent, warm-up included. MySQL counts COMMIT and BEGIN of everybody; a
 /// difference means that somebody else worked on the server, or that dyno is wrong. A COMMIT that it refused it may not have counted: Galera
 /// answers so for a transaction that another node has undone, without looking at the statement.
-fn server_counters(record: &TrialRecord, facts: &Facts, asked: &Asked<'_>) -> Option<Finding> {
+fn server_counters(record: &TrialRecord, asked: &Asked<'_>) -> Option<Finding> {
     let counter = asked.engine.traits().commit_counter?;
-    if facts.unfinished_in_all > 0 || record.ledger.reconnects > 0 {
+    let in_doubt = record.with_beside(|record, facts| facts.unfinished_in_all + record.ledger.reconnects);
+    if in_doubt > 0 {
         return None;
     }
     let theirs = u64::try_from(*record.server_counters.get(counter)?).ok()?;
-    let ours = facts.commits_sent_in_all;
+    let ours = record.with_beside(|_, facts| facts.commits_sent_in_all);
+    let refused = record.with_beside(|_, facts| facts.commits_refused_in_all);
     let counter = counter.to_owned();
-    let is_counted = theirs <= ours && ours - theirs <= facts.commits_refused_in_all;
+    let is_counted = theirs <= ours && ours - theirs <= refused;
     (!is_counted).then_some(Finding::CountersDiffer { counter, ours, theirs })
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::beside::BesideRecord;
 use crate::catalog::Growth;
 use crate::record::{GeneratorRecord, OpenLoop, WorkerRecord};
 use crate::units::Nanos;
@@ -335,4 +336,53 @@ fn what_a_fault_does_on_purpose_is_no_doubt_and_what_it_does_not_do_is_one() {
     let not_made = judged(|it| facts(it).faults = vec![harmed(Some("it does not run".to_owned()))]);
     let what = "kill node 2".to_owned();
     assert_eq!(not_made, [Finding::FaultNotMade { what, reason: "it does not run".to_owned() }]);
+}
+
+#[test]
+fn what_the_server_counted_is_compared_with_what_all_workloads_sent() {
+    let beside = |reconnects: u64| {
+        judged(|it| {
+            it.server_counters.insert("Com_commit".to_owned(), 100_000);
+            let mut other = record();
+            other.ledger.reconnects = reconnects;
+            it.beside = vec![BesideRecord { name: "report".to_owned(), clients: 1, record: other }];
+        })
+    };
+    assert_eq!(beside(0), []);
+    let differ = |theirs| Finding::CountersDiffer { counter: "Com_commit".to_owned(), ours: 100_000, theirs };
+    let alone = judged(|it| {
+        it.server_counters.insert("Com_commit".to_owned(), 50_000);
+        it.beside = vec![BesideRecord { name: "report".to_owned(), clients: 1, record: record() }];
+    });
+    assert_eq!(alone, [differ(50_000)]);
+    assert_eq!(beside(1), [], "who connects anew beside may have sent what nobody counted");
+}
+
+#[test]
+fn doubts_about_what_runs_beside_are_told_of_the_trial_and_weigh_what_they_do_to_it() {
+    let told = |doubt: Finding, is_stopped: bool| {
+        let all = judged(|it| {
+            facts(it).stopped = is_stopped.then(|| "by the user".to_owned());
+            let other = TrialRecord { findings: vec![doubt], ..record() };
+            it.beside = vec![BesideRecord { name: "report".to_owned(), clients: 1, record: other }];
+        });
+        let of_beside =
+            |finding: &&Finding| matches!(finding, Finding::Beside { name, .. } if name == "report");
+        all.iter().find(of_beside).map(Finding::severity)
+    };
+    let cut_short = || Finding::CutShort { reason: "its script failed".to_owned() };
+    for (doubt, weighs) in [
+        (cut_short(), Some(Severity::Invalid)),
+        (Finding::GeneratorBusy { share: 0.95 }, Some(Severity::Invalid)),
+        (Finding::AuditViolated, Some(Severity::Warning)),
+        (Finding::Failures { failed: 3, share: 0.5 }, Some(Severity::Warning)),
+        (Finding::KeptBehind { share: 0.1, unstarted: 9 }, Some(Severity::Warning)),
+        (Finding::FewTransactions { committed: 2 }, Some(Severity::Note)),
+        (Finding::Stall { longest_gap: 3.0, at: 0.0, sessions: Vec::new() }, Some(Severity::Note)),
+        (Finding::SharedMachine, None),
+        (Finding::ShortWindow { seconds: 1.0 }, None),
+    ] {
+        assert_eq!(told(doubt.clone(), false), weighs, "{doubt:?}");
+    }
+    assert_eq!(told(cut_short(), true), None, "the trial was, and says so itself");
 }

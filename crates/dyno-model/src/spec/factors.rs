@@ -14,6 +14,8 @@ const COMBINATIONS_MAX: usize = 10_000;
 
 /// What is before the name of a setting.
 const SETTINGS: &str = "server.settings.";
+/// What is behind the name of a workload beside.
+const CLIENTS: &str = ".clients";
 
 /// What a level changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +32,8 @@ pub(super) enum Place {
     Storage,
     /// The way to the server.
     Endpoint,
+    /// The number of clients of a workload beside, by its name.
+    Beside(String),
 }
 
 impl Place {
@@ -169,6 +173,9 @@ fn place(name: &str, span: Span, problems: &Problems) -> Option<Place> {
                 "`\"server.settings.NAME\"` varies a setting of the server; for anything else, {per_system}"
             ),
         ),
+        Some(("beside", rest)) if rest.len() > CLIENTS.len() && rest.ends_with(CLIENTS) => {
+            Some(Place::Beside(rest[..rest.len() - CLIENTS.len()].to_owned()))
+        }
         None if name == "storage" => Some(Place::Storage),
         None if name == "endpoint" => Some(Place::Endpoint),
         _ => {
@@ -178,6 +185,7 @@ fn place(name: &str, span: Span, problems: &Problems) -> Option<Place> {
                 "load.KEY",
                 "server.settings.NAME",
                 "system.query_mode",
+                "beside.NAME.clients",
                 "storage",
                 "endpoint",
             ];
@@ -197,7 +205,8 @@ fn check_not_fixed(name: &str, place: &Place, span: Span, document: &Table, prob
     let fixed = match place {
         Place::Workload(option) => document.table("workload").and_then(|table| table.entry(option)),
         Place::Load(key) => document.table("load").and_then(|table| table.entry(key)),
-        Place::QueryMode | Place::Storage | Place::Endpoint => None,
+        // Of a workload beside, whoever reads it says so.
+        Place::QueryMode | Place::Storage | Place::Endpoint | Place::Beside(_) => None,
         Place::Setting { system, name } => fixed_setting(document, system.as_deref(), name),
     };
     if let Some(fixed) = fixed {

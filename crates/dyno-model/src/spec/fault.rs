@@ -51,6 +51,15 @@ pub(super) fn read(top: &Fields<'_>, setting: &Setting<'_>) -> Vec<FaultPlan> {
     faults
 }
 
+/// A trial cannot search for the highest load while it is harmed.
+pub(super) fn check_search(top: &Fields<'_>, is_searched: bool) {
+    if let Some(node) = top.node("fault").filter(|_| is_searched) {
+        let message = "a trial with faults cannot search for the highest load";
+        let help = "remove the faults, or `load.find`; what a fault costs is measured at one `load.rate`";
+        top.problems.report(Diagnostic::new(node.span, message).help(help));
+    }
+}
+
 fn action(fields: &Fields<'_>) -> Option<FaultAction> {
     let text = fields.required_text("action", "add for example `action = \"kill\"`")?;
     let action = FaultAction::named(text);

@@ -1,20 +1,22 @@
 //! Every key of a spec in one place: the readers accept what stands here, within the ranges that stand here, and
 //! docs/reference/spec.md is made from it.
 
+mod beside;
 mod load;
 mod report;
 mod section;
 
+pub use beside::BESIDE;
 pub use load::{FIND, LOAD, STAGE};
 pub use report::{FAULT, LIMIT, PUBLISHED, REPORT, REVISION};
 
 pub use section::{Key, Section, Takes};
 
-pub(super) use section::{RATES, RATES_IN_WORDS, WEIGHT_MAX};
+pub(super) use section::{CLIENTS_MAX, RATES, RATES_IN_WORDS, WEIGHT_MAX};
 use section::{key, ranged};
 
 /// All sections, in the order a spec has them.
-pub const SECTIONS: [&Section; 23] = [
+pub const SECTIONS: [&Section; 24] = [
     &TOP,
     &SYSTEM,
     &SERVER,
@@ -33,6 +35,7 @@ pub const SECTIONS: [&Section; 23] = [
     &PROXY,
     &APPLICATION,
     &PROFILE,
+    &BESIDE,
     &FAULT,
     &LIMIT,
     &PUBLISHED,
@@ -71,6 +74,7 @@ pub static TOP: Section = Section {
             "none",
             "variations of this file, chosen with `--profile NAME`",
         ),
+        key("beside", "tables, `[[beside]]`", "none", "workloads that run at the same time"),
         key("fault", "tables, `[[fault]]`", "none", "harm that is done to systems while they are measured"),
         key("limit", "tables, `[[limit]]`", "none", "what figures have to keep to"),
         key("published", "tables, `[[published]]`", "none", "figures published elsewhere, drawn beside ours"),
@@ -376,7 +380,7 @@ pub static FACTORS: Section = Section {
     about: "What is varied besides systems and clients: quoted paths with lists of levels. Every combination is a \
             treatment, unless `design.exclude` names it. Paths: `\"workload.kind\"`, `\"workload.OPTION\"`, \
             `\"load.KEY\"` (except clients), `\"server.settings.NAME\"`, `\"system.SYSTEM.server.settings.NAME\"` (of one system only), \
-            `\"system.query_mode\"`, `storage` (names of `[[storage]]`) and `endpoint` (`tcp`, `socket` and names of \
+            `\"system.query_mode\"`, `\"beside.NAME.clients\"`, `storage` (names of `[[storage]]`) and `endpoint` (`tcp`, `socket` and names of \
             `[[endpoint]]`). A factor of any other name takes levels with names, each of which may set several \
             paths: `\"threads\" = [{ name = \"pool\", \"server.settings.thread_handling\" = \"pool-of-threads\" }, ...]`.",
     keys: &[],

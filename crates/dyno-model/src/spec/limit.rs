@@ -40,8 +40,8 @@ fn one(fields: &Fields<'_>, known: &Known<'_>) -> Wanted {
     let part = part(fields);
     let limit = |(measure, node): &(LimitMeasure, &Node)| {
         if let Some(part) = part.as_ref().filter(|part| !part.has(*measure)) {
-            let key = part.key();
-            let message = format!("`limit.{measure}` is about a whole trial, not about a {key}");
+            let (key, what) = (part.key(), part.what());
+            let message = format!("`limit.{measure}` is about a whole trial, not about a {what}");
             let help = format!("give it a [[limit]] of its own, without `{key}`");
             fields.problems.report(Diagnostic::new(node.span, message).help(help));
             return None;
@@ -67,6 +67,7 @@ fn part(fields: &Fields<'_>) -> Option<LimitPart> {
         named("stage", LimitPart::Stage),
         named("transaction", LimitPart::Transaction),
         named("statement", LimitPart::Statement),
+        named("beside", LimitPart::Beside),
     ]
     .into_iter()
     .flatten()
@@ -146,6 +147,7 @@ fn names(part: &LimitPart, treatment: &Treatment, known: &Parts<'_>) -> Option<V
         }
         LimitPart::Transaction(_) => of_workload().map(|names| names.transactions),
         LimitPart::Statement(_) => of_workload().map(|names| names.statements),
+        LimitPart::Beside(_) => Some(treatment.beside.iter().map(|beside| beside.name.clone()).collect()),
     }
 }
 
@@ -177,15 +179,19 @@ pub(super) fn resolved(
             let mut all: Vec<&str> = names.iter().flatten().flatten().map(String::as_str).collect();
             all.sort_unstable();
             all.dedup();
-            let (key, name) = (part.key(), part.name());
+            let (key, what, name) = (part.key(), part.what(), part.name());
             let help = match (all.is_empty(), part) {
+                (false, LimitPart::Beside(_)) => suggestion(name, &all, "[[beside]] tables"),
                 (false, _) => suggestion(name, &all, &format!("its {key}s")),
                 (true, LimitPart::Stage(_)) => {
                     "the load has no stages; add [[load.stages]], or remove `stage`".to_owned()
                 }
+                (true, LimitPart::Beside(_)) => {
+                    "nothing runs beside; add [[beside]], or remove `beside`".to_owned()
+                }
                 (true, _) => format!("this workload's {key}s have no names; remove `{key}`"),
             };
-            let message = format!("no {key} is called `{name}`");
+            let message = format!("no {what} is called `{name}`");
             top.problems.report(Diagnostic::new(span, message).help(help));
             continue;
         }

@@ -226,26 +226,31 @@ fn check_think(fields: &Fields<'_>, stages: Option<&Stages>, find: Option<Search
     } else {
         return;
     };
-    thinks_at_a_rate(fields, "load.think", other, node.span);
+    thinks_at_a_rate(fields, "load.think", &format!("load.{other}"), node.span);
 }
 
 /// The same of scripts with a think time of their own.
 pub(super) fn check_thinking(fields: &Fields<'_>, workload: &WorkloadPlan, load: &LoadPlan) {
-    let values = workload.options.0.values();
-    let scripts = values.filter_map(|value| match value {
-        OptionValue::Scripts(scripts) => Some(scripts),
-        _ => None,
-    });
-    if load.is_open() && scripts.flatten().any(|script| script.think.is_some()) {
+    if load.is_open() && has_thinking(workload) {
         let given = ["rate", "stages", "find"].into_iter().find_map(|key| Some((key, fields.node(key)?)));
         if let Some((key, node)) = given {
-            thinks_at_a_rate(fields, "workload.scripts.think", key, node.span);
+            thinks_at_a_rate(fields, "workload.scripts.think", &format!("load.{key}"), node.span);
         }
     }
 }
 
-fn thinks_at_a_rate(fields: &Fields<'_>, think: &str, other: &str, span: Span) {
-    let message = format!("`{think}` and a rate in `load.{other}` cannot both be given");
+/// True when scripts have think times of their own.
+pub(super) fn has_thinking(workload: &WorkloadPlan) -> bool {
+    let scripts = workload.options.0.values().filter_map(|value| match value {
+        OptionValue::Scripts(scripts) => Some(scripts),
+        _ => None,
+    });
+    scripts.flatten().any(|script| script.think.is_some())
+}
+
+/// Refuses a think time beside a rate.
+pub(super) fn thinks_at_a_rate(fields: &Fields<'_>, think: &str, other: &str, span: Span) {
+    let message = format!("`{think}` and a rate in `{other}` cannot both be given");
     let help = "remove one of them: at a rate, transactions arrive whether or not anybody has thought";
     fields.problems.report(Diagnostic::new(span, message).help(help));
 }

@@ -4,7 +4,7 @@
 //! * [`keys`]: every key with what it takes; the reference in docs is made from it;
 //! * `tree`: the file as a tree whose keys and values know their places; profiles and `--set` are laid over it;
 //! * `diagnostic`: errors that point into the file; `reader`: one table under its rules;
-//! * `system`, `workload`, `request`, `scripts`, `option`, `declared`, `load`, `stages`, `factors`, `choice`, `fault`, `limit`, `names`, `front`, `storage`, `endpoint`, `published`, `profile`, `quantity`,
+//! * `system`, `workload`, `request`, `scripts`, `option`, `declared`, `load`, `stages`, `factors`, `levels`, `choice`, `fault`, `limit`, `beside`, `names`, `front`, `storage`, `endpoint`, `published`, `profile`, `quantity`,
 //!   `argument`: one file per part of a spec;
 //! * `paths`: files are looked for where the spec is; `order`: randomised complete blocks; [`estimate`]: how long it will take.
 //!
@@ -13,6 +13,7 @@
 //! message and no rendered line holds a password.
 
 mod argument;
+mod beside;
 mod choice;
 mod declared;
 mod diagnostic;
@@ -22,6 +23,7 @@ mod factors;
 mod fault;
 mod front;
 pub mod keys;
+mod levels;
 mod limit;
 mod load;
 mod names;
@@ -45,11 +47,12 @@ pub use names::{NamesOf, WorkloadNames};
 pub use order::in_blocks;
 pub use scripts::{DeclaredOptions, ReadScript};
 
+use crate::beside::BesidePlan;
 use crate::catalog::{HTTP, WorkloadDescription};
 use crate::limit::Limit;
 use crate::plan::{
-    Compare, EndpointPlan, FORMAT, FreshData, LoadPlan, Plan, SystemPlan, SystemSource, Treatment, Variation,
-    Via, WorkloadPlan,
+    Compare, EndpointPlan, FORMAT, FreshData, LoadPlan, Plan, SystemPlan, Treatment, Variation, Via,
+    WorkloadPlan,
 };
 use crate::target::QueryMode;
 use crate::units::Nanos;
@@ -58,6 +61,7 @@ use choice::Choice;
 use diagnostic::{Problems, Source, black_out_passwords};
 use factors::Place;
 use reader::Fields;
+use std::collections::BTreeMap;
 use tree::{Entry, Table, Value};
 
 /// What a spec is read from.
@@ -91,6 +95,8 @@ struct Combination {
     settings: Vec<SettingLevel>,
     storage: Option<String>,
     endpoint: Option<String>,
+    /// Clients of workloads beside, by their names.
+    beside: BTreeMap<String, u32>,
 }
 
 /// A server's setting as a level gives it.
@@ -171,6 +177,7 @@ fn treatments(
     combinations: &[Combination],
     clients: &[u32],
     exclusions: &[Choice],
+    beside: &[BesidePlan],
 ) -> Vec<Treatment> {
     let mut treatments = Vec::new();
     for (system, plan) in systems.iter().enumerate() {
@@ -183,6 +190,7 @@ fn treatments(
                     load: combination.load.clone(),
                     levels: combination.levels.clone(),
                     variation: combination.variation(plan),
+                    beside: beside::with_clients(beside, &combination.beside),
                 };
                 if !exclusions.iter().any(|exclusion| exclusion.holds(&treatment)) {
                     treatments.push(treatment);
@@ -220,19 +228,17 @@ fn read(
     let systems = system::read(&top, sources, variable);
     let factors = factors::read(document, problems);
     let (clients, combinations) = measured(&top, &factors, known);
-    check_query_modes(&factors, &systems, problems);
-    check_settings(&factors, &systems, problems);
+    levels::check_query_modes(&factors, &systems, problems);
+    levels::check_settings(&factors, &systems, problems);
     let storages = storage::read(&top);
     storage::check(&factors, &storages, &systems, problems);
     let goes = combinations.iter().map(|it| (it.endpoint.as_deref(), it.workload.kind.as_str()));
     let endpoints = endpoint::used(&factors, &endpoint::read(&top), &systems, goes, problems);
     load::check_timeout(&top, &systems);
     let faults = fault::read(&top, &fault_setting(&systems, &combinations, &endpoints));
-    if let Some(node) = top.node("fault").filter(|_| combinations.iter().any(|it| it.load.find.is_some())) {
-        let message = "a trial with faults cannot search for the highest load";
-        let help = "remove the faults, or `load.find`; what a fault costs is measured at one `load.rate`";
-        problems.report(Diagnostic::new(node.span, message).help(help));
-    }
+    fault::check_search(&top, combinations.iter().any(|it| it.load.find.is_some()));
+    let trials: Vec<_> = combinations.iter().map(|it| (it.load.stop, it.workload.kind.as_str())).collect();
+    let beside = beside::read(&top, &factors, &trials, &endpoints, known);
     let names_of = known.names;
     let known = choice::Known { systems: &systems, factors: &factors };
     let Design { blocks, budget, seed, data, compare, exclusions } = design(&top, &known);
@@ -248,7 +254,8 @@ fn read(
     }
     let factors = factors.into_iter().map(|factor| factor.name).collect();
     let title = title?.trim().to_owned();
-    let found = problems.is_empty().then(|| treatments(&systems, &combinations, &clients, &exclusions));
+    let found =
+        problems.is_empty().then(|| treatments(&systems, &combinations, &clients, &exclusions, &beside));
     let parts = limit::Parts { systems: &systems, names: names_of };
     let limits = kept(limits, found.as_deref(), &parts, &top);
     Some(Plan {
@@ -452,6 +459,7 @@ impl Parts<'_> {
             let levels = levels.map(|(factor, &level)| factor.levels[level].name.clone()).collect();
             let (mut query_mode, mut settings) = (None, Vec::new());
             let (mut storage, mut endpoint) = (None, None);
+            let mut beside = BTreeMap::new();
             for change in factors::changes(self.factors, &combination) {
                 let value = change.node.value.scalar_text().unwrap_or_default();
                 match &change.place {
@@ -461,65 +469,26 @@ impl Parts<'_> {
                     }
                     Place::Storage => storage = Some(value),
                     Place::Endpoint => endpoint = Some(value),
+                    Place::Beside(name) => {
+                        beside.extend(value.parse().ok().map(|clients| (name.clone(), clients)));
+                    }
                     Place::Workload(_) | Place::Load(_) => {}
                 }
             }
             if let (Some(workload), Some(load)) = (workload, load) {
-                found.push(Combination { levels, workload, load, query_mode, settings, storage, endpoint });
+                found.push(Combination {
+                    levels,
+                    workload,
+                    load,
+                    query_mode,
+                    settings,
+                    storage,
+                    endpoint,
+                    beside,
+                });
             }
         }
         found
-    }
-}
-
-/// Levels of `system.query_mode` must be modes, and suit all systems.
-fn check_query_modes(factors: &[factors::Factor], systems: &[SystemPlan], problems: &Problems) {
-    let changes = factors.iter().flat_map(factors::Factor::changes);
-    for level in changes.filter(|change| change.place == Place::QueryMode).map(|change| &change.node) {
-        let text = level.value.scalar_text().unwrap_or_default();
-        match QueryMode::named(&text) {
-            None => {
-                let words = QueryMode::ALL.map(QueryMode::name);
-                reader::unknown_word(level.span, "system.query_mode", &text, &words, problems);
-            }
-            Some(mode) => {
-                for system in systems {
-                    system::check_query_mode(mode, system, level.span, problems);
-                }
-            }
-        }
-    }
-}
-
-/// Settings can be varied of servers that dyno starts, and only of systems that the file has. Each path is checked once.
-fn check_settings(factors: &[factors::Factor], systems: &[SystemPlan], problems: &Problems) {
-    let mut seen = Vec::new();
-    for change in factors.iter().flat_map(factors::Factor::changes) {
-        let Place::Setting { system, .. } = &change.place else { continue };
-        if seen.contains(&change.key_span) {
-            continue;
-        }
-        seen.push(change.key_span);
-        let names: Vec<&str> = systems.iter().map(|system| system.name.as_str()).collect();
-        if let Some(name) = system.as_deref().filter(|name| !names.contains(name)) {
-            let message = format!("no system is called `{name}`");
-            let help = suggestion(name, &names, "systems");
-            problems.report(Diagnostic::new(change.key_span, message).label("not a system").help(help));
-        }
-        let is_meant = |plan: &&SystemPlan| system.as_ref().is_none_or(|name| *name == plan.name);
-        let is_fixed = |plan: &&SystemPlan| match &plan.source {
-            SystemSource::Existing(system) => {
-                system.steering.as_ref().is_none_or(|steering| steering.apply.is_none())
-            }
-            _ => false,
-        };
-        if let Some(plan) = systems.iter().filter(is_meant).find(is_fixed) {
-            let message = format!("settings of `{}` cannot be varied: it runs already", plan.name);
-            let help = "say what applies them, `steering = { apply = \"...\", restart = \"...\" }`, or let dyno start the server \
-                        (`server = { kind = ... }`); or name the system whose settings are meant: \
-                        `\"system.NAME.server.settings.SETTING\"`";
-            problems.report(Diagnostic::new(change.key_span, message).help(help));
-        }
     }
 }
 

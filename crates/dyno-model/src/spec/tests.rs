@@ -4,6 +4,7 @@ use crate::plan::{DataPolicy, PasswordSource, ServerKind, StopRule, SystemSource
 use crate::units::Nanos;
 use proptest::prelude::*;
 
+mod beside;
 mod budget;
 mod clusters;
 mod faults;

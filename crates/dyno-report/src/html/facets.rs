@@ -2,9 +2,9 @@
 //! and several levels a panel holds the systems at one combination of levels.
 
 use crate::chart::palette::{SLOTS, Slot};
-use crate::figures;
 use dyno_analysis::model::{LineName, ReportModel};
 use dyno_model::plan::Compare;
+use dyno_model::words::short_factor;
 
 /// One panel: some lines, and how they are called in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,7 +55,7 @@ impl Facets {
                 Some(position) => position,
                 None => {
                     let title = key.iter().map(|(factor, level)| match factor {
-                        Some(factor) => format!("{} = {level}", figures::short_name(factor)),
+                        Some(factor) => format!("{} = {level}", short_factor(factor)),
                         None => level.clone(),
                     });
                     let title = title.collect::<Vec<_>>().join(", ");

@@ -51,9 +51,10 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     let (first, main) = main.split_at(main.len().min(1));
     let stages = (!model.stages.is_empty()).then_some(("stages", &headings::STAGES));
     let transactions = (!model.transactions.is_empty()).then_some(("transactions", &headings::TRANSACTIONS));
+    let beside = (!model.beside.is_empty()).then_some(("beside", &headings::BESIDE));
     let faults = (!model.faults.is_empty()).then_some(("faults", &headings::FAULTS));
     let results = [("results", &headings::RESULTS)];
-    let sections = faults.into_iter().chain(results).chain(stages).chain(transactions).chain([
+    let sections = faults.into_iter().chain(results).chain(stages).chain(transactions).chain(beside).chain([
         ("comparisons", &headings::COMPARISONS),
         ("audit", &headings::AUDIT),
         ("validity", &headings::VALIDITY),
@@ -86,6 +87,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
                     (tables::searches(&page))
                     (tables::stages(&page))
                     (tables::transactions(&page))
+                    (tables::beside(&page))
                     (tables::limits(&page))
                     (tables::questions(&page))
                     (tables::comparisons(&page))

@@ -132,7 +132,8 @@ fn settings(page: &Page<'_>, system: &SystemRow) -> Markup {
 fn workload_table(page: &Page<'_>, workload: &WorkloadRow) -> Markup {
     let options: Vec<String> =
         told(&workload.options).map(|(name, value)| format!("{name} = {value}")).collect();
-    table([(workload.kind.as_str(), options.join(page.lang.comma).as_str())])
+    let name = crate::notes::named(workload, page.lang);
+    table([(name.as_str(), options.join(page.lang.comma).as_str())])
 }
 
 fn load_table(page: &Page<'_>, load: &LoadPlan) -> Markup {

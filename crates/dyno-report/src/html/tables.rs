@@ -6,7 +6,7 @@ use crate::grid::unbroken;
 use crate::messages::{Message, finding, growth, headings, names, notes, page, said};
 use crate::notes::{Loops, comparison_rules, limit_rules, question_rules, scatter};
 use crate::table::Table;
-use crate::{tables, words};
+use crate::{faults, tables, words};
 use dyno_analysis::model::TreatmentRow;
 use dyno_model::audit::AuditVerdict;
 use maud::{Markup, html};
@@ -121,6 +121,11 @@ pub(super) fn transactions(page: &Page<'_>) -> Markup {
     noted(page, "transactions", &headings::TRANSACTIONS, table, &notes::NOTE_TRANSACTIONS)
 }
 
+/// What ran beside; nothing where nothing did.
+pub(super) fn beside(page: &Page<'_>) -> Markup {
+    noted(page, "beside", &headings::BESIDE, crate::beside::table(page.model), &notes::NOTE_BESIDE)
+}
+
 /// A table with its heading and a note; nothing without rows.
 fn noted(page: &Page<'_>, id: &str, heading: &Message, table: Table, note: &Message) -> Markup {
     html! {
@@ -211,7 +216,7 @@ pub(super) fn comparisons(page: &Page<'_>) -> Markup {
 
 /// What faults did.
 pub(super) fn faults(page: &Page<'_>) -> Markup {
-    let (table, errors) = (tables::faults(page.model, page.lang), tables::fault_errors(page.model));
+    let (table, errors) = (faults::table(page.model, page.lang), faults::errors(page.model));
     html! {
         @if !table.is_empty() {
             section #faults {

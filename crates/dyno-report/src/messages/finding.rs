@@ -105,6 +105,7 @@ pub(crate) fn sentence(finding: &Finding, lang: Lang) -> String {
                 false => say(&RECORDING_BEHIND, &[("seconds", &seconds)]),
             }
         }
+        Finding::Beside { name, doubt } => say(&BESIDE, &[("name", name), ("doubt", &sentence(doubt, lang))]),
         Finding::RecordingIncomplete { what } => say(&RECORDING_INCOMPLETE, &[("what", &said(what, lang))]),
     }
 }
@@ -189,6 +190,7 @@ mod tests {
             Finding::BooksUnbalanced {
                 identities: vec!["a = b: 1 against 2".into(), "c = d: 3 against 4".into()],
             },
+            Finding::Beside { name: "report".into(), doubt: Box::new(Finding::AuditViolated) },
             Finding::AuditViolated,
             Finding::AuditNotRun { reason: text() },
             Finding::Unsettled { sessions: 2 },

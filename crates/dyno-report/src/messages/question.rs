@@ -7,6 +7,7 @@ use crate::figures;
 use dyno_analysis::model::{
     Effect, Ending, Interaction, InteractionWith, Looks, Question, Range, ReportModel, Varied, Verdict,
 };
+use dyno_model::words::short_factor;
 
 /// With more levels than this, a sentence says how many there are and not which.
 const LEVELS_NAMED: usize = 4;
@@ -198,7 +199,7 @@ pub(crate) fn depends_on(factors: &[String], with: InteractionWith, lang: Lang) 
     match with {
         InteractionWith::Clients => WITH_CLIENTS.text(lang),
         InteractionWith::System => WITH_SYSTEM.text(lang),
-        InteractionWith::Level { factor } => factors.get(factor).map_or("", |name| figures::short_name(name)),
+        InteractionWith::Level { factor } => factors.get(factor).map_or("", |name| short_factor(name)),
     }
 }
 

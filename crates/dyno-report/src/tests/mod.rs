@@ -2,6 +2,7 @@
 
 use dyno_analysis::model::{ComparisonOf, ReportModel, TrialState, Verdict};
 mod anomalies;
+mod beside;
 mod bounds;
 mod damage;
 mod faults;

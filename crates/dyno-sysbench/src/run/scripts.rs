@@ -55,6 +55,12 @@ impl Script for LuaScripts {
         kinds(&names)
     }
 
+    fn commits(&self) -> Vec<usize> {
+        let place = StatementKind::ALL.iter().position(|kind| *kind == StatementKind::Commit);
+        let each = StatementKind::ALL.len();
+        (0..self.parts.len()).filter_map(|script| Some(script * each + place?)).collect()
+    }
+
     fn run(&self, client: ClientId, meter: Meter) -> Result<(), ScriptTrouble> {
         let number = client.0;
         self.logger.log(Level::Debug, &format!("Worker thread (#{number}) started"));

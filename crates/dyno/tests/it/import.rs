@@ -44,7 +44,7 @@ fn a_claim_is_contradicted_by_the_logs_and_one_run_each_shows_no_noise() {
         assert!(text.contains(said), "{said}: {ended}");
     }
     // One percentile is known; files that dyno itself would have left are not missed.
-    assert!(text.contains("10 1 188 - 3.10 7.83 - 0 0"), "{ended}");
+    assert!(text.contains("10 1 188 3.10 7.83 0 0"), "{ended}");
     assert!(!text.contains("Not readable"), "{ended}");
     // No processor of this machine, and no load that dyno made, is told of what others measured.
     let markdown = bench.dyno(&["report", "r", "--format", "md"]);

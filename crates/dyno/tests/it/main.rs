@@ -3,6 +3,7 @@
 mod addresses;
 mod applications;
 mod audits;
+mod beside;
 mod clusters;
 mod command_line;
 mod compare;

@@ -47,6 +47,12 @@ pub static LIMIT: Section = Section {
             "the statements that it is about, by the name that the report has for them, for all but `throughput` and `lost`; `failed` is then the share of \
              statements that the server refused",
         ),
+        key(
+            "beside",
+            "name of a workload",
+            "the workload of the treatment",
+            "the workload of `[[beside]]` that it is about",
+        ),
         key("abort", "true or false", "`false`", "end the run after the block in which it is found broken"),
     ],
 };

@@ -99,7 +99,7 @@ pub(in crate::spec) const RATES: RangeInclusive<f64> = 1.0 / 3600.0..=1e7;
 pub(in crate::spec) const RATES_IN_WORDS: &str = "between one an hour and ten million a second";
 
 /// Most clients of one treatment. More than ports and memory of one machine bear; a slip of the finger is caught.
-pub(super) const CLIENTS_MAX: i64 = 100_000;
+pub(in crate::spec) const CLIENTS_MAX: i64 = 100_000;
 
 /// Largest weight of a script.
 pub(in crate::spec) const WEIGHT_MAX: i64 = 1_000_000;

@@ -1,0 +1,70 @@
+//! The beginning that crews have in common, and what stops them together.
+
+use super::watch::INTERRUPTED;
+use crate::window::Window;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+/// Time between the signal to start and the common epoch, in which all workers wake up.
+const RUN_UP: Duration = Duration::from_millis(10);
+
+/// The moment at which clients begin, those of several crews together, and why they stop before their end.
+#[derive(Debug, Clone)]
+pub(crate) struct Start {
+    pub(super) epoch: Instant,
+    /// Whose crew it is, where it is not the one that leads.
+    name: Option<String>,
+    stopped: Arc<OnceLock<String>>,
+}
+
+impl Start {
+    /// As soon as all workers are awake.
+    pub(crate) fn soon() -> Self {
+        Self { epoch: Instant::now() + RUN_UP, name: None, stopped: Arc::default() }
+    }
+
+    /// The same moment for a crew that has a name.
+    pub(crate) fn of(&self, name: &str) -> Self {
+        Self { name: Some(name.to_owned()), ..self.clone() }
+    }
+
+    /// Whoever is stopped before its end stops the others.
+    pub(super) fn stop_together(&self, window: &Window) {
+        if !window.is_stopped() {
+            if let Some(reason) = self.stopped.get() {
+                window.stop(reason);
+            }
+        } else if self.stopped.get().is_none() {
+            let own = window.stop_reason().unwrap_or_default();
+            let _ = self.stopped.set(match &self.name {
+                Some(name) if own != INTERRUPTED => format!("the workload {name:?} beside stopped: {own}"),
+                _ => own,
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dyno_model::plan::{LoadPlan, StopRule};
+    use dyno_model::units::Nanos;
+
+    #[test]
+    fn a_crew_that_is_stopped_stops_the_others_and_says_who_it_was() {
+        let load = LoadPlan::new(StopRule::Duration(Nanos(3_600_000_000_000)));
+        let start = Start::soon();
+        let (lead, report) = (start.clone(), start.of("report"));
+        let window = || Window::new(start.epoch, &load, None);
+        let (own, beside) = (window(), window());
+        lead.stop_together(&own);
+        report.stop_together(&beside);
+        assert!(!own.is_stopped() && !beside.is_stopped(), "nobody was stopped");
+        beside.stop("no table");
+        report.stop_together(&beside);
+        lead.stop_together(&own);
+        let told = "the workload \"report\" beside stopped: no table";
+        assert_eq!(own.stop_reason().as_deref(), Some(told));
+        assert_eq!(beside.stop_reason().as_deref(), Some("no table"), "its own reason stays");
+    }
+}

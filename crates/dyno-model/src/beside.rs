@@ -1,0 +1,82 @@
+//! Workloads that run beside the one that an experiment is about: at the same time, on the same system, with clients of their own.
+
+use crate::audit::AuditVerdict;
+use crate::finding::Finding;
+use crate::plan::{LoadPlan, Plan, Treatment};
+use crate::record::{Facts, TrialRecord};
+
+pub use crate::plan::BesidePlan;
+pub use crate::record::BesideRecord;
+
+impl BesidePlan {
+    /// A treatment with this in the place of its workload and clients. It lasts as long and follows the same rules, but for what arrives.
+    #[must_use]
+    pub fn treatment(&self, of: &Treatment) -> Treatment {
+        let load = LoadPlan {
+            rate: self.rate,
+            think: self.think,
+            stages: None,
+            is_overload: false,
+            find: None,
+            milestones: Vec::new(),
+            ..of.load.clone()
+        };
+        let (clients, workload) = (self.clients, self.workload.clone());
+        Treatment { clients, workload, load, beside: Vec::new(), ..of.clone() }
+    }
+}
+
+impl Treatment {
+    /// All clients, those of the workloads beside included.
+    #[must_use]
+    pub fn all_clients(&self) -> u32 {
+        self.clients + self.beside.iter().map(|beside| beside.clients).sum::<u32>()
+    }
+}
+
+impl Plan {
+    /// All workloads that run beside others, each once, as the first treatment that has it has it.
+    #[must_use]
+    pub fn beside(&self) -> Vec<&BesidePlan> {
+        let mut found: Vec<&BesidePlan> = Vec::new();
+        for beside in self.treatments.iter().flat_map(|treatment| &treatment.beside) {
+            if !found.iter().any(|other| other.name == beside.name) {
+                found.push(beside);
+            }
+        }
+        found
+    }
+}
+
+impl TrialRecord {
+    /// What is doubtful about the workloads beside it. What concerns all of a trial is told of the trial itself.
+    pub(crate) fn doubts_beside(&self) -> impl Iterator<Item = Finding> {
+        let is_stopped = self.facts.as_ref().is_some_and(|facts| facts.stopped.is_some());
+        let is_of_all = move |finding: &Finding| match finding {
+            Finding::SharedMachine
+            | Finding::DebugBuild
+            | Finding::Steal { .. }
+            | Finding::ShortWindow { .. } => true,
+            Finding::CutShort { .. } => is_stopped,
+            _ => false,
+        };
+        self.beside.iter().flat_map(move |beside| {
+            let doubts = beside.record.findings.iter().filter(move |finding| !is_of_all(finding));
+            doubts.map(|doubt| Finding::Beside { name: beside.name.clone(), doubt: Box::new(doubt.clone()) })
+        })
+    }
+
+    /// The worst that the audits of its own workload and of those beside it came to.
+    #[must_use]
+    pub fn worst_audit(&self) -> AuditVerdict {
+        let beside = self.beside.iter().map(|beside| beside.record.audit.verdict());
+        beside.fold(self.audit.verdict(), AuditVerdict::max)
+    }
+
+    /// The sum of what was counted in the trial's own workload and in those beside it.
+    pub(crate) fn with_beside(&self, of: impl Fn(&TrialRecord, &Facts) -> u64) -> u64 {
+        let beside = self.beside.iter().map(|beside| &beside.record);
+        let all = [self].into_iter().chain(beside);
+        all.filter_map(|record| Some(of(record, record.facts.as_ref()?))).sum()
+    }
+}

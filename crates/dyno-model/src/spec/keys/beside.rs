@@ -1,0 +1,34 @@
+//! The section that says what runs at the same time as the workload that an experiment is about.
+
+use super::section::{CLIENTS_MAX, Section, Takes, key, ranged};
+
+/// A workload beside.
+pub static BESIDE: Section = Section {
+    heading: "[[beside]]",
+    prefix: "beside.",
+    about: "A workload that runs at the same time as `[workload]`, in every trial and on the same system, with clients of its own: a report beside \
+            the shop, for example. It begins and ends with the trial, warm-up included, and has figures, an audit and, if you like, limits of its own; comparisons and \
+            questions are about `[workload]`. The factor `\"beside.NAME.clients\"` varies its clients, 0 for without. Trials have to end by time.",
+    keys: &[
+        key("name", "text, unique", "required", "name in levels, limits and reports"),
+        key(
+            "workload",
+            "table",
+            "required",
+            "what its clients do, with all keys of `[workload]`. It may use tables that `[workload]` makes; both may not change the same ones",
+        ),
+        ranged("clients", Takes::Integer(1..=CLIENTS_MAX), "`1`", "number of clients"),
+        ranged(
+            "rate",
+            Takes::Rate,
+            "none: a closed loop",
+            "open loop: so many of its transactions arrive, whether or not the system keeps up",
+        ),
+        ranged(
+            "think",
+            Takes::Duration { is_positive: true },
+            "none",
+            "closed loop: how long a client waits on average before each transaction, as `load.think`",
+        ),
+    ],
+};

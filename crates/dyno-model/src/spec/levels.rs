@@ -1,0 +1,60 @@
+//! What levels of factors have to be that are about systems.
+
+use super::diagnostic::{Diagnostic, Problems};
+use super::factors::{Factor, Place};
+use super::reader::unknown_word;
+use super::system::check_query_mode;
+use crate::plan::{SystemPlan, SystemSource};
+use crate::target::QueryMode;
+use crate::words::suggestion;
+
+/// Levels of `system.query_mode` must be modes, and suit all systems.
+pub(super) fn check_query_modes(factors: &[Factor], systems: &[SystemPlan], problems: &Problems) {
+    let changes = factors.iter().flat_map(Factor::changes);
+    for level in changes.filter(|change| change.place == Place::QueryMode).map(|change| &change.node) {
+        let text = level.value.scalar_text().unwrap_or_default();
+        match QueryMode::named(&text) {
+            None => {
+                let words = QueryMode::ALL.map(QueryMode::name);
+                unknown_word(level.span, "system.query_mode", &text, &words, problems);
+            }
+            Some(mode) => {
+                for system in systems {
+                    check_query_mode(mode, system, level.span, problems);
+                }
+            }
+        }
+    }
+}
+
+/// Settings can be varied of servers that dyno starts, and only of systems that the file has. Each path is checked once.
+pub(super) fn check_settings(factors: &[Factor], systems: &[SystemPlan], problems: &Problems) {
+    let mut seen = Vec::new();
+    for change in factors.iter().flat_map(Factor::changes) {
+        let Place::Setting { system, .. } = &change.place else { continue };
+        if seen.contains(&change.key_span) {
+            continue;
+        }
+        seen.push(change.key_span);
+        let names: Vec<&str> = systems.iter().map(|system| system.name.as_str()).collect();
+        if let Some(name) = system.as_deref().filter(|name| !names.contains(name)) {
+            let message = format!("no system is called `{name}`");
+            let help = suggestion(name, &names, "systems");
+            problems.report(Diagnostic::new(change.key_span, message).label("not a system").help(help));
+        }
+        let is_meant = |plan: &&SystemPlan| system.as_ref().is_none_or(|name| *name == plan.name);
+        let is_fixed = |plan: &&SystemPlan| match &plan.source {
+            SystemSource::Existing(system) => {
+                system.steering.as_ref().is_none_or(|steering| steering.apply.is_none())
+            }
+            _ => false,
+        };
+        if let Some(plan) = systems.iter().filter(is_meant).find(is_fixed) {
+            let message = format!("settings of `{}` cannot be varied: it runs already", plan.name);
+            let help = "say what applies them, `steering = { apply = \"...\", restart = \"...\" }`, or let dyno start the server \
+                        (`server = { kind = ... }`); or name the system whose settings are meant: \
+                        `\"system.NAME.server.settings.SETTING\"`";
+            problems.report(Diagnostic::new(change.key_span, message).help(help));
+        }
+    }
+}

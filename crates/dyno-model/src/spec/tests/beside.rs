@@ -1,0 +1,144 @@
+//! Workloads that run at the same time as the one that an experiment is about.
+
+use super::super::parse;
+use super::{catalog, errors, input};
+use crate::limit::{LimitMeasure, LimitPart};
+use crate::plan::{Plan, StopRule, Treatment};
+use crate::units::Nanos;
+
+const START: &str = "title = \"shop\"\n[[system]]\nname = \"A\"\nserver = { kind = \"sqlite\" }\n[workload]\nkind = \"oltp_read_write\"\n";
+const LOAD: &str = "[load]\nclients = [1, 8]\nduration = \"10s\"\nrate = \"50/s\"\n";
+const REPORT: &str = "[[beside]]\nname = \"report\"\nworkload = { kind = \"rush\", rows = 7 }\n";
+
+fn plan(more: &str) -> Plan {
+    let text = format!("{START}{LOAD}{REPORT}{more}");
+    parse(input(&text), &catalog()).unwrap_or_else(|errors| panic!("{errors}")).1
+}
+
+fn clients(treatment: &Treatment) -> Vec<(&str, u32)> {
+    treatment.beside.iter().map(|beside| (beside.name.as_str(), beside.clients)).collect()
+}
+
+#[test]
+fn what_runs_beside_is_in_every_treatment_and_lasts_as_long() {
+    let found = plan(
+        "clients = 3\nthink = \"2s\"\n[[beside]]\nname = \"more\"\nworkload.kind = \"rush\"\nrate = \"30/min\"\n",
+    );
+    for treatment in &found.treatments {
+        assert_eq!(clients(treatment), [("report", 3), ("more", 1)]);
+        assert_eq!(treatment.all_clients(), treatment.clients + 4);
+        let report = treatment.beside[0].treatment(treatment);
+        assert_eq!((report.workload.kind.as_str(), report.workload.options.count("rows")), ("rush", 7));
+        assert_eq!((report.clients, report.load.stop), (3, StopRule::Duration(Nanos(10_000_000_000))));
+        assert_eq!(report.load.warmup, treatment.load.warmup);
+        assert_eq!((report.load.rate, report.load.think), (None, Some(Nanos(2_000_000_000))));
+        assert_eq!(treatment.beside[1].treatment(treatment).load.rate, Some(0.5));
+    }
+    assert_eq!(found.most_clients(0), 8 + 4, "connections are for all of them");
+}
+
+#[test]
+fn its_clients_are_a_factor_and_none_is_without_it() {
+    let found = plan("[factors]\n\"beside.report.clients\" = [0, 2]\n");
+    let all: Vec<_> =
+        found.treatments.iter().map(|it| (it.clients, it.levels[0].as_str(), clients(it))).collect();
+    let with = || vec![("report", 2)];
+    assert_eq!(all, [(1, "0", vec![]), (8, "0", vec![]), (1, "2", with()), (8, "2", with())]);
+    assert_eq!(found.most_clients(0), 10);
+    let named = plan(
+        "[factors]\nnight = [{ name = \"quiet\", \"beside.report.clients\" = 0 }, { name = \"busy\" }]\n",
+    );
+    assert_eq!(clients(&named.treatments[0]), []);
+    assert_eq!(clients(&named.treatments[2]), [("report", 1)]);
+}
+
+#[test]
+fn a_limit_of_it_is_about_the_treatments_that_have_it() {
+    let found = plan(
+        "[factors]\n\"beside.report.clients\" = [0, 2]\n[[limit]]\np99 = \"< 2s\"\nlost = 0\nbeside = \"report\"\n",
+    );
+    let part = Some(LimitPart::Beside("report".to_owned()));
+    let all: Vec<_> =
+        found.limits.iter().map(|it| (it.measure, it.part.clone(), it.treatments.clone())).collect();
+    assert_eq!(all, [(LimitMeasure::P99, part.clone(), vec![2, 3]), (LimitMeasure::Lost, part, vec![2, 3])]);
+}
+
+#[test]
+fn what_cannot_run_beside_is_refused_with_its_remedy() {
+    let rows = [
+        (
+            "[[beside]]\nworkload.kind = \"rush\"",
+            "missing key `name` in [[beside]] [add for example `name = \"report\"`]",
+        ),
+        ("[[beside]]\nname = \"x\"", "missing key `workload` in [[beside]] [add for example"),
+        (
+            "[[beside]]\nname = \"report\"\nworkload.kind = \"rush\"",
+            "two workloads beside are called `report` [the name tells them apart",
+        ),
+        ("clients = 0", "`beside.clients` must be between 1 and 100000, got 0"),
+        (
+            "rate = \"5/s\"\nthink = \"1s\"",
+            "`beside.think` and a rate in `beside.rate` cannot both be given [remove one of them",
+        ),
+        ("client = 2", "unknown key `client` in [[beside]] [did you mean `clients`?]"),
+        (
+            "[factors]\n\"beside.reports.clients\" = [0, 1]",
+            "no workload beside is called `reports` [did you mean `report`?]",
+        ),
+        (
+            "[factors]\n\"beside.report.clients\" = [0, -1]",
+            "`beside.report.clients` must be between 0 and 100000, got -1",
+        ),
+        (
+            "clients = 2\n[factors]\n\"beside.report.clients\" = [0, 1]",
+            "`beside.report.clients` is a factor and also has a fixed value",
+        ),
+        ("[factors]\n\"beside.report.rate\" = [0, 1]", "unknown factor `beside.report.rate`"),
+        (
+            "[[fault]]\naction = \"run\"\ncommand = \"x\"\nat = \"1s\"",
+            "faults are made in trials of one workload, and `report` runs beside it [remove",
+        ),
+        (
+            "[[limit]]\np99 = \"< 2s\"\nbeside = \"night\"",
+            "no workload beside is called `night` [[[beside]] tables: `report`]",
+        ),
+        (
+            "[[limit]]\np99 = \"< 2s\"\nbeside = \"report\"\ntransaction = \"x\"",
+            "a limit has both `transaction` and `beside`",
+        ),
+    ];
+    for (more, expected) in rows {
+        let found = errors(&format!("{START}{LOAD}{REPORT}{more}\n"));
+        assert!(found.iter().any(|error| error.contains(expected)), "{more}: {found:?}");
+    }
+    let counted = LOAD.replace("duration = \"10s\"", "transactions = 100");
+    let found = errors(&format!("{START}{counted}{REPORT}"));
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(
+        found[0].contains(
+            "`report` runs beside the workload, so trials have to end by time [write `load.duration`"
+        ),
+        "{found:?}"
+    );
+    let found = errors(&format!("{START}{LOAD}[[limit]]\np99 = \"< 2s\"\nbeside = \"night\"\n"));
+    assert!(found[0].contains("nothing runs beside; add [[beside]], or remove `beside`"), "{found:?}");
+}
+
+#[test]
+fn services_and_applications_have_nothing_beside_them() {
+    use crate::catalog::{HTTP, WorkloadDescription};
+    let mut all = catalog();
+    all.push(WorkloadDescription { name: HTTP, summary: "", audit: "", options: Vec::new() });
+    let refused = |text: &str| parse(input(text), &all).expect_err("refused").to_string();
+    let beside = refused(&format!("{START}{LOAD}[[beside]]\nname = \"x\"\nworkload.kind = \"{HTTP}\"\n"));
+    assert!(beside.contains("the workload `http` cannot run beside another"), "{beside}");
+    let start = START.replace("oltp_read_write", HTTP);
+    let own = refused(&format!("{start}{LOAD}{REPORT}"));
+    assert!(own.contains("nothing can run beside the workload `http`, and `report` is to"), "{own}");
+    let endpoint = "[factors]\nendpoint = [\"app\"]\n[[endpoint]]\nname = \"app\"\napplication = { kind = \"tomcat\", war = \"a.war\" }\n";
+    let door = refused(&format!("{START}{LOAD}{REPORT}{endpoint}"));
+    assert!(
+        door.contains("`report` asks the database itself, and an endpoint leads to an application"),
+        "{door}"
+    );
+}

@@ -1,0 +1,392 @@
+//! The workloads of a treatment: the one that it is about and those beside it, with their data as one data set.
+//!
+//! Each audits the data by what its own clients did, so none may find the work of another: what two change is refused, what only reads is
+//! kept from writing by the server, and is not audited where another changes its tables.
+
+use crate::workload::AnyWorkload;
+use dyno_drivers::RowWriter;
+use dyno_engine::with_native;
+use dyno_engine::workload::{DataSet, TableDefinition, Workload};
+use dyno_model::beside::BesidePlan;
+use dyno_model::failure::OperationFailure;
+use dyno_model::plan::{Plan, Treatment};
+use dyno_model::target::Target;
+use dyno_pgbench::{mentions, reads};
+use std::collections::BTreeSet;
+use std::sync::atomic::AtomicUsize;
+
+/// The workloads of a treatment.
+pub(crate) struct Together<'p> {
+    /// The one that the treatment is about is the first.
+    pub(crate) members: Vec<Member<'p>>,
+    /// Tables, each with its member and its place among the member's. One that two have is there once.
+    tables: Vec<(usize, usize, TableDefinition)>,
+    statements: Vec<String>,
+}
+
+/// One of the workloads of a treatment.
+pub(crate) struct Member<'p> {
+    pub(crate) workload: AnyWorkload,
+    /// `None`: the treatment is about it.
+    pub(crate) beside: Option<&'p BesidePlan>,
+    /// The treatment with it in the place of its workload, clients and load.
+    pub(crate) treatment: Treatment,
+    /// Its sessions are kept from writing.
+    pub(crate) only_reads: bool,
+    /// Whoever changes its tables is asked about them in its place.
+    pub(crate) is_audited: bool,
+}
+
+/// What a workload may change.
+enum Changes {
+    /// Tables among these words; none: it only reads.
+    Of(BTreeSet<String>),
+    /// Nobody can tell.
+    Unknown,
+}
+
+impl Changes {
+    fn of(workload: &AnyWorkload) -> Self {
+        match workload {
+            AnyWorkload::Lua(_) => Self::Unknown,
+            AnyWorkload::Sql(sql) => sql.changes().map_or(Self::Unknown, Self::Of),
+            AnyWorkload::Native(native) => {
+                let sent = with_native!(native, workload => workload.examples());
+                let tables = workload.data().tables().into_iter().map(|table| table.name.to_lowercase());
+                match sent.iter().all(|statement| reads(&statement.sql)) {
+                    true => Self::Of(BTreeSet::new()),
+                    false => Self::Of(tables.collect()),
+                }
+            }
+        }
+    }
+
+    fn is_nothing(&self) -> bool {
+        matches!(self, Self::Of(words) if words.is_empty())
+    }
+
+    /// What it may change of which this is true; in words.
+    fn any(&self, is_meant: impl Fn(&str) -> bool) -> Option<String> {
+        match self {
+            Self::Of(words) => words.iter().find(|word| is_meant(word)).map(|word| format!("changes {word}")),
+            Self::Unknown => Some("may change anything".to_owned()),
+        }
+    }
+}
+
+impl<'p> Member<'p> {
+    fn of(plan: &'p Plan, treatment: Treatment, beside: Option<&'p BesidePlan>) -> Result<Self, String> {
+        let workload = AnyWorkload::of(plan, &treatment, beside);
+        let workload = workload.map_err(|reason| match beside {
+            None => reason,
+            Some(beside) => format!("[[beside]] {:?}: {reason}", beside.name),
+        })?;
+        Ok(Self { workload, beside, treatment, only_reads: false, is_audited: true })
+    }
+
+    fn name(&self) -> String {
+        self.beside.map_or_else(|| "[workload]".to_owned(), |beside| format!("[[beside]] {:?}", beside.name))
+    }
+
+    fn has_table(&self, name: &str) -> bool {
+        self.workload.data().tables().iter().any(|table| table.name.eq_ignore_ascii_case(name))
+    }
+
+    /// True when the audit that the user wrote asks for a table.
+    fn asks_for(&self, name: &str) -> bool {
+        self.own_audit().iter().any(|text| mentions(text, name))
+    }
+
+    /// The SQL of the audit that the user wrote.
+    fn own_audit(&self) -> Vec<&str> {
+        match &self.workload {
+            AnyWorkload::Native(_) => Vec::new(),
+            AnyWorkload::Sql(sql) => sql.audited().collect(),
+            AnyWorkload::Lua(lua) => lua.audited().collect(),
+        }
+    }
+}
+
+impl<'p> Together<'p> {
+    /// All workloads of a treatment.
+    ///
+    /// # Errors
+    /// What is wrong with one, or why two do not get along, in words.
+    pub(crate) fn of(plan: &'p Plan, treatment: &'p Treatment) -> Result<Self, String> {
+        let mut members = vec![Member::of(plan, treatment.clone(), None)?];
+        for beside in &treatment.beside {
+            members.push(Member::of(plan, beside.treatment(treatment), Some(beside))?);
+        }
+        let changes: Vec<Changes> = members.iter().map(|member| Changes::of(&member.workload)).collect();
+        if members.len() > 1 {
+            agree(&mut members, &changes)?;
+        }
+        let mut tables: Vec<(usize, usize, TableDefinition)> = Vec::new();
+        for (owner, member) in members.iter().enumerate() {
+            let data = member.workload.data();
+            for (place, table) in data.tables().into_iter().enumerate() {
+                match tables.iter().find(|(_, _, other)| other.name == table.name) {
+                    None => tables.push((owner, place, table)),
+                    Some((other, _, _))
+                        if members[*other].workload.data().fingerprint() != data.fingerprint() =>
+                    {
+                        return Err(format!(
+                            "{} and {} both make a table {}, and not the same one\nhint: give both the same options for their tables",
+                            members[*other].name(),
+                            member.name(),
+                            table.name
+                        ));
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+        let statements = members.iter().flat_map(|member| member.workload.data().statements()).cloned();
+        Ok(Self { statements: statements.collect(), members, tables })
+    }
+
+    /// True when it brings something to be made.
+    pub(crate) fn brings_data(&self) -> bool {
+        !self.tables.is_empty() || self.is_made_once()
+    }
+
+    /// The same, by others than scripts of SQL.
+    pub(crate) fn brings_others_data(&self) -> bool {
+        let others = self.members.iter().filter(|it| !matches!(it.workload, AnyWorkload::Sql(_)));
+        others.map(|it| it.workload.data()).any(|data| !data.tables().is_empty() || data.is_made_once())
+    }
+
+    fn all(&self) -> impl Iterator<Item = &dyn DataSet> {
+        self.members.iter().map(|member| member.workload.data())
+    }
+}
+
+/// Sees to it that no audit finds the work of another workload.
+fn agree(members: &mut [Member<'_>], changes: &[Changes]) -> Result<(), String> {
+    for at in 0..members.len() {
+        members[at].only_reads =
+            matches!(members[at].workload, AnyWorkload::Sql(_)) && changes[at].is_nothing();
+        for other in (0..members.len()).filter(|other| *other != at) {
+            let member = &members[at];
+            let is_native = matches!(member.workload, AnyWorkload::Native(_));
+            let found = match is_native {
+                true => changes[other].any(|word| member.has_table(word)),
+                false if !member.own_audit().is_empty() => changes[other].any(|word| member.asks_for(word)),
+                false => None,
+            };
+            let Some(found) = found else { continue };
+            if is_native && changes[at].is_nothing() {
+                members[at].is_audited = false;
+                continue;
+            }
+            let (audited, other) = (member.name(), members[other].name());
+            let remedy = match is_native {
+                true => {
+                    "let one of them only read, or give them tables of their own; what a script changes is known when it is written in SQL \
+                         with INSERT, UPDATE, DELETE, REPLACE, MERGE or TRUNCATE"
+                }
+                false => "remove that line of the audit, or let only one of them change the table",
+            };
+            return Err(format!(
+                "{other} {found}, and the audit of {audited} would take that for a fault\nhint: {remedy}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The workloads of each of a system's treatments; what is wrong with one, in words.
+pub(crate) fn of_system(plan: &Plan, system: usize) -> impl Iterator<Item = Result<Together<'_>, String>> {
+    let treatments = plan.treatments.iter().filter(move |treatment| treatment.system == system);
+    treatments.map(|treatment| Together::of(plan, treatment))
+}
+
+/// True when nothing is to be sent to a system but scripts that are not known to write. Its sessions are then kept from writing, so that a database
+/// need not be dyno's.
+pub(crate) fn only_reads(plan: &Plan, system: usize) -> bool {
+    of_system(plan, system).all(|together| together.is_ok_and(|it| it.members.iter().all(only_reading)))
+}
+
+fn only_reading(member: &Member<'_>) -> bool {
+    match &member.workload {
+        AnyWorkload::Sql(sql) => sql.writing().is_none(),
+        // What a program will send is not to be seen; the server sees it.
+        AnyWorkload::Lua(_) => true,
+        AnyWorkload::Native(_) => false,
+    }
+}
+
+/// Has scripts remove what they made on a system.
+pub(crate) fn unmake(plan: &Plan, system: usize, target: &Target) {
+    if let Some(Ok(together)) = of_system(plan, system).next() {
+        together.unmake(target, &AtomicUsize::new(0));
+    }
+}
+
+impl DataSet for Together<'_> {
+    fn fingerprint(&self) -> String {
+        let brought = self.all().filter(|data| !data.tables().is_empty() || data.is_made_once());
+        let mut all: Vec<String> = brought.map(DataSet::fingerprint).collect();
+        all.dedup();
+        match self.members.as_slice() {
+            [alone] => alone.workload.data().fingerprint(),
+            _ => all.join("\n"),
+        }
+    }
+
+    fn is_reusable(&self) -> bool {
+        let leaves = |member: &Member<'_>| {
+            let data = member.workload.data();
+            let brings = !data.tables().is_empty() || data.is_made_once();
+            data.is_reusable() || member.only_reads && !brings
+        };
+        self.members.iter().all(leaves)
+    }
+
+    fn tables(&self) -> Vec<TableDefinition> {
+        self.tables.iter().map(|(_, _, table)| table.clone()).collect()
+    }
+
+    fn statements(&self) -> &[String] {
+        &self.statements
+    }
+
+    fn is_made_once(&self) -> bool {
+        self.all().any(DataSet::is_made_once)
+    }
+
+    fn make(&self, target: &Target, interrupts: &AtomicUsize) -> Result<(), OperationFailure> {
+        self.all().try_for_each(|data| data.make(target, interrupts))
+    }
+
+    fn unmake(&self, target: &Target, interrupts: &AtomicUsize) {
+        self.all().for_each(|data| data.unmake(target, interrupts));
+    }
+
+    fn row(&self, table: usize, row: u64, out: &mut dyn RowWriter) {
+        let (owner, place, _) = &self.tables[table];
+        self.members[*owner].workload.data().row(*place, row, out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::catalog;
+    use dyno_model::spec::{Input, parse};
+
+    /// A spec with a workload beside another, on SQLite.
+    fn plan(own: &str, beside: &str) -> Plan {
+        let text = format!(
+            "title = \"t\"\n[[system]]\nname = \"A\"\nserver = {{ kind = \"sqlite\" }}\n[load]\nclients = 2\nduration = \"1s\"\n\
+             [workload]\n{own}\n[[beside]]\nname = \"night\"\n[beside.workload]\n{beside}\n"
+        );
+        let script = |file: &std::path::Path| match file.extension().and_then(|ending| ending.to_str()) {
+            Some("lua") => Ok("function prepare() end function event() end".to_owned()),
+            _ => Err("no such file".to_owned()),
+        };
+        let input = Input {
+            file_name: "t.toml",
+            text: &text,
+            script: Some(script),
+            declared: Some(dyno_sysbench::declared_options),
+            ..Input::default()
+        };
+        parse(input, &catalog()).unwrap_or_else(|errors| panic!("{errors}")).1
+    }
+
+    fn sql(text: &str) -> String {
+        format!("kind = \"sql\"\n[[WORKLOAD.scripts]]\nname = \"q\"\nsql = '''{text}'''\n")
+    }
+
+    /// What speaks against both running at the same time.
+    fn refusal(own: &str, beside: &str) -> String {
+        let own = own.replace("WORKLOAD", "workload");
+        let plan = plan(&own, &beside.replace("WORKLOAD", "beside.workload"));
+        Together::of(&plan, &plan.treatments[0]).err().unwrap_or_default()
+    }
+
+    const RUSH: &str = "kind = \"rush\"";
+    const MIX: &str = "kind = \"oltp_read_write\"\ntables = 2";
+    const LUA: &str = "kind = \"lua\"\nscript = \"a.lua\"";
+
+    #[test]
+    fn what_two_workloads_change_is_refused_and_what_one_reads_is_not() {
+        let reading = sql("SELECT sum(c2) FROM rush;");
+        let writing = sql("UPDATE rush SET c2 = 0 WHERE c1 = 1;");
+        let elsewhere = sql("INSERT INTO report SELECT sum(c2) FROM rush;");
+        let audited = |texts: &str| format!("{reading}[WORKLOAD.audit]\n\"{texts}\" = \"unchanged\"\n");
+        for (own, beside, expected) in [
+            (RUSH, &reading, ""),
+            (RUSH, &elsewhere, ""),
+            (&reading, &RUSH.to_owned(), ""),
+            (
+                RUSH,
+                &writing,
+                "[[beside]] \"night\" changes rush, and the audit of [workload] would take that for a fault\nhint: let one of them only read",
+            ),
+            (&writing, &RUSH.to_owned(), "[workload] changes rush, and the audit of [[beside]] \"night\""),
+            (
+                RUSH,
+                &sql("CREATE TABLE x (id INTEGER);"),
+                "[[beside]] \"night\" may change anything, and the audit of [workload]",
+            ),
+            (RUSH, &LUA.to_owned(), "[[beside]] \"night\" may change anything"),
+            (LUA, &reading, ""),
+            (MIX, &MIX.to_owned(), "changes sbtest1, and the audit of"),
+            (MIX, &"kind = \"oltp_point_select\"\ntables = 2".to_owned(), ""),
+            ("kind = \"oltp_point_select\"\ntables = 2", &MIX.to_owned(), ""),
+            (
+                MIX,
+                &"kind = \"oltp_point_select\"\ntables = 3".to_owned(),
+                "both make a table sbtest1, and not the same one\nhint: give both the same options",
+            ),
+            (MIX, &RUSH.to_owned(), ""),
+            (
+                RUSH,
+                &audited("sum(c2) from rush"),
+                "[workload] changes rush, and the audit of [[beside]] \"night\" would take that for a fault\nhint: remove that line",
+            ),
+            (RUSH, &audited("count(*) from orders"), ""),
+        ] {
+            let found = refusal(own, beside);
+            let is_right = if expected.is_empty() { found.is_empty() } else { found.contains(expected) };
+            assert!(is_right, "{own} beside {beside}: {found:?} in place of {expected:?}");
+        }
+    }
+
+    #[test]
+    fn what_only_reads_is_kept_from_writing_and_not_asked_about_what_another_changes() {
+        let of = |own: &str, beside: &str| {
+            let plan = plan(own, &beside.replace("WORKLOAD", "beside.workload"));
+            let together = Together::of(&plan, &plan.treatments[0]).expect("they get along");
+            together.members.iter().map(|it| (it.only_reads, it.is_audited)).collect::<Vec<_>>()
+        };
+        assert_eq!(of(RUSH, &sql("SELECT 1;")), [(false, true), (true, true)]);
+        assert_eq!(of(RUSH, &sql("INSERT INTO x VALUES (1);")), [(false, true), (false, true)]);
+        let reads = "kind = \"oltp_point_select\"\ntables = 2";
+        assert_eq!(of(MIX, reads), [(false, true), (false, false)]);
+        assert_eq!(of(reads, reads), [(false, true), (false, true)]);
+    }
+
+    #[test]
+    fn data_of_all_are_one_data_set() {
+        let reads = "kind = \"oltp_point_select\"\ntables = 2";
+        let tables = |own: &str, beside: &str| {
+            let plan = plan(own, &beside.replace("WORKLOAD", "beside.workload"));
+            let together = Together::of(&plan, &plan.treatments[0]).expect("they get along");
+            let names: Vec<String> = together.tables().into_iter().map(|table| table.name).collect();
+            (names.join(" "), together.is_reusable(), together.fingerprint())
+        };
+        let (both, is_reusable, fingerprint) = tables(MIX, reads);
+        assert_eq!((both.as_str(), is_reusable), ("sbtest1 sbtest2", true), "once, and as good as new");
+        assert!(!fingerprint.contains('\n'), "{fingerprint}");
+        let (both, is_reusable, fingerprint) = tables(MIX, RUSH);
+        assert_eq!((both.as_str(), is_reusable), ("sbtest1 sbtest2 rush", false));
+        assert!(fingerprint.contains("sbtest") && fingerprint.contains("rush"), "{fingerprint}");
+        let (_, is_reusable, _) = tables(MIX, &sql("SELECT 1;"));
+        assert!(is_reusable, "a script that reads leaves what the mix leaves");
+        let (_, is_reusable, _) = tables(MIX, &sql("INSERT INTO x VALUES (1);"));
+        assert!(!is_reusable, "one that writes does not");
+    }
+}

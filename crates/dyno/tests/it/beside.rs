@@ -1,0 +1,223 @@
+//! Workloads that run beside the one that a trial is about: their figures, their audits, and what the server counted of all.
+
+use crate::program::{Bench, Ended, flaws, questions_max, records};
+use dyno_model::audit::AuditVerdict;
+use dyno_model::beside::BesideRecord;
+use dyno_model::finding::Finding;
+use dyno_model::plan::ServerKind;
+use dyno_model::record::TrialRecord;
+use dyno_testkit::require_server;
+
+/// The rest of a spec whose own workload stands behind it.
+fn spec(system: &str, workload: &str, more: &str) -> String {
+    format!(
+        "title = \"Night\"\n[[system]]\nname = \"s\"\n{system}\n[load]\nclients = 2\nduration = \"700ms\"\nwarmup = \"200ms\"\n\
+         [design]\nblocks = 1\n[workload]\n{workload}\n{more}"
+    )
+}
+
+const REPORT: &str = "[[beside]]\nname = \"report\"\n[beside.workload]\nkind = \"sql\"\n[[beside.workload.scripts]]\nname = \"totals\"\n\
+                      sql = \"SELECT count(*), sum(k) FROM sbtest1;\"\n";
+
+fn run(bench: &Bench, text: &str, results: &str) -> Ended {
+    bench.file("night.toml", text);
+    bench.dyno(&["run", "night.toml", "--out", results])
+}
+
+fn beside(record: &TrialRecord) -> &BesideRecord {
+    let [beside] = record.beside.as_slice() else { panic!("{:?}", record.beside) };
+    beside
+}
+
+/// Times that a kind of statements was answered.
+fn answered(record: &TrialRecord, kind: &str) -> u64 {
+    let statements = record.ledger.statements.iter().filter(|statement| statement.name == kind);
+    statements.map(|statement| statement.ok).sum()
+}
+
+#[test]
+fn a_report_beside_a_mix_has_figures_of_its_own_and_its_clients_are_a_factor() {
+    let bench = Bench::new();
+    let mix = "kind = \"oltp_read_only\"\ntables = 1\ntable_size = 500";
+    let more = format!(
+        "{REPORT}[factors]\n\"beside.report.clients\" = [0, 2]\n[[limit]]\np99 = \"< 60s\"\nfailed = \"< 50 %\"\nbeside = \"report\"\n"
+    );
+    let ended = run(&bench, &spec("server = { kind = \"sqlite\" }", mix, &more), "r");
+    // With one block nothing is decided.
+    assert!(ended.code == 9 || ended.is_done(), "{ended}");
+    assert!(ended.stdout.contains("Workloads beside"), "{ended}");
+    let folder = bench.path().join("r");
+    let (alone, with): (Vec<_>, Vec<_>) = records(&folder).into_iter().partition(|it| it.beside.is_empty());
+    assert_eq!((alone.len(), with.len()), (1, 1), "{ended}");
+    let (own, report) = (&with[0], beside(&with[0]));
+    assert_eq!((report.name.as_str(), report.clients), ("report", 2));
+    let ledger = &report.record.ledger;
+    assert!(own.ledger.committed > 0 && ledger.committed > 0, "{ended}");
+    assert_eq!(answered(&report.record, "totals"), ledger.committed, "its statements are its own");
+    assert_eq!(answered(own, "totals"), 0);
+    assert_eq!(report.record.measured, own.measured, "it lasts as long");
+    assert!(
+        report.record.facts.as_ref().is_some_and(|it| it.committed_in_all > ledger.committed),
+        "its warm-up is that of the trial"
+    );
+    assert!(flaws(own).is_empty(), "{:?}", flaws(own));
+    bench.forget_the_machine("r");
+    let sheet = bench.dyno(&["report", "r", "--format", "csv"]).stdout;
+    let line = sheet.lines().find(|line| line.starts_with("beside,") && line.contains(",committed@report,"));
+    assert!(line.is_some_and(|line| line.contains(&format!(",{},", ledger.committed))), "{sheet}");
+    let summary = std::fs::read_to_string(folder.join("summary.json")).expect("it is written");
+    let summary: serde_json::Value = serde_json::from_str(&summary).expect("JSON");
+    let all = summary["trials"]
+        .as_array()
+        .expect("trials")
+        .iter()
+        .filter_map(|it| it["beside"][0]["committed"].as_u64());
+    assert_eq!(all.collect::<Vec<_>>(), [ledger.committed]);
+}
+
+#[test]
+fn workloads_that_change_the_same_table_are_refused_before_anything_is_begun() {
+    let bench = Bench::new();
+    let writing =
+        REPORT.replace("SELECT count(*), sum(k) FROM sbtest1;", "DELETE FROM sbtest1 WHERE id = 1;");
+    let text = spec("server = { kind = \"sqlite\" }", "kind = \"oltp_read_write\"", &writing);
+    let refused = run(&bench, &text, "no");
+    assert_eq!(refused.code, 4, "{refused}");
+    for words in
+        ["[[beside]] \"report\" changes sbtest1", "the audit of [workload]", "let one of them only read"]
+    {
+        assert!(refused.stderr.contains(words), "{words}: {refused}");
+    }
+    assert!(!bench.path().join("no").exists());
+    let told = bench.dyno(&["plan", "night.toml"]);
+    assert!(told.code == 4 && told.stdout.contains("beside"), "{told}");
+}
+
+#[test]
+fn a_workload_beside_that_cannot_go_on_ends_the_trial_and_says_so() {
+    let bench = Bench::new();
+    let wrong = REPORT.replace("sum(k)", "sum(colour)");
+    let text = spec(
+        "server = { kind = \"sqlite\" }",
+        "kind = \"oltp_read_only\"\ntables = 1\ntable_size = 100",
+        &wrong,
+    );
+    // So long that it is cut short however busy the machine is.
+    let text = text.replace("duration = \"700ms\"", "duration = \"60s\"");
+    let ended = run(&bench, &text, "r");
+    let records = records(&bench.path().join("r"));
+    let told = |record: &TrialRecord| {
+        record.findings.iter().any(|finding| matches!(finding, Finding::CutShort { reason } if reason.contains("the workload \"report\" beside stopped") && reason.contains("colour")))
+    };
+    assert!(records.len() == 1 && told(&records[0]), "{ended}\n{:?}", records.first().map(|it| &it.findings));
+}
+
+/// Counters in a table of dyno's own, and payments in one of the user's: both commit, and each is audited by what its own clients did.
+const PAYING: &str = "[[beside]]\nname = \"till\"\nclients = 2\n[beside.workload]\nkind = \"sql\"\n[beside.workload.audit]\n\
+                      \"count(*) from payments\" = \"+1 per pay\"\n[[beside.workload.setup]]\nname = \"schema\"\n\
+                      sql = \"CREATE TABLE payments (id INTEGER, n INTEGER);\"\n[[beside.workload.scripts]]\nname = \"pay\"\n\
+                      sql = '''\nBEGIN;\nINSERT INTO payments VALUES (1, 1);\nCOMMIT;\n'''\n";
+
+/// Runs both on a server that dyno starts.
+fn both_on(kind: ServerKind) -> Option<(Bench, TrialRecord)> {
+    require_server(kind)?;
+    let bench = Bench::new();
+    let text = spec(
+        &format!("server = {{ kind = \"{kind}\" }}"),
+        "kind = \"rush\"\nvariant = \"for-update\"\nrows = 10",
+        PAYING,
+    );
+    let ended = run(&bench, &text, "r");
+    assert!(ended.is_done(), "{kind}: {ended}");
+    let record = records(&bench.path().join("r")).remove(0);
+    let till = &beside(&record).record;
+    assert!(record.ledger.committed > 0 && till.ledger.committed > 0, "{kind}: {ended}");
+    for audit in [&record.audit, &till.audit] {
+        assert_eq!(audit.verdict(), AuditVerdict::Intact, "{kind}: {audit:?}");
+    }
+    assert!(flaws(&record).is_empty(), "{kind}: {:?}", flaws(&record));
+    Some((bench, record))
+}
+
+/// COMMITs that a workload has sent in all, warm-up included.
+fn commits(record: &TrialRecord) -> i64 {
+    i64::try_from(record.facts.as_ref().expect("written").commits_sent_in_all).expect("few")
+}
+
+fn the_server_counts_the_commits_of_both(kind: ServerKind) {
+    let Some((_bench, record)) = both_on(kind) else { return };
+    let (own, till) = (commits(&record), commits(&beside(&record).record));
+    assert!(own > 0 && till > 0);
+    assert_eq!(
+        record.server_counters["Com_commit"],
+        own + till,
+        "{kind}: SHOW GLOBAL STATUS, before and after"
+    );
+    let differs = |finding: &&Finding| matches!(finding, Finding::CountersDiffer { .. });
+    assert_eq!(record.findings.iter().find(differs), None, "{kind}");
+}
+
+#[test]
+fn the_server_counts_the_commits_of_both_on_mariadb() {
+    the_server_counts_the_commits_of_both(ServerKind::Mariadb);
+}
+
+#[test]
+fn the_server_counts_the_commits_of_both_on_mysql() {
+    the_server_counts_the_commits_of_both(ServerKind::Mysql);
+}
+
+#[test]
+fn postgresql_counts_the_transactions_of_both() {
+    let Some((bench, record)) = both_on(ServerKind::Postgres) else { return };
+    let till = &beside(&record).record;
+    let in_all = |record: &TrialRecord| {
+        i64::try_from(record.facts.as_ref().expect("written").committed_in_all).expect("few")
+    };
+    let ours = in_all(&record) + in_all(till);
+    let theirs = record.server_counters["xact_commit"];
+    // dyno's own questions commit too: those of the monitor, and those of both observers.
+    let questions = 4 * questions_max(&bench.path().join("r"), &record) + 200;
+    assert!((ours..=ours + questions).contains(&theirs), "pg_stat_database says {theirs}, not {ours}");
+    assert!(in_all(till) > questions / 100, "{ours} and {questions}");
+}
+
+#[test]
+fn scripts_of_lua_run_beside_on_sqlite() {
+    let bench = Bench::new();
+    bench.file("look.lua", "function thread_init() c = sysbench.sql.driver():connect() end\nfunction event() c:query(\"SELECT count(*) FROM sbtest1\") end\n");
+    let lua = "[[beside]]\nname = \"look\"\nrate = \"40/s\"\nworkload = { kind = \"lua\", script = \"look.lua\" }\n";
+    let text = spec(
+        "server = { kind = \"sqlite\" }",
+        "kind = \"oltp_point_select\"\ntables = 1\ntable_size = 100",
+        lua,
+    );
+    let ended = run(&bench, &text, "r");
+    assert!(ended.is_done(), "{ended}");
+    let record = records(&bench.path().join("r")).remove(0);
+    let look = &beside(&record).record;
+    assert!(look.open_loop.is_some_and(|it| it.arrived > 0), "{look:?}");
+    assert_eq!(answered(look, "select"), look.ledger.committed);
+}
+
+#[test]
+fn what_is_taken_to_read_cannot_write_beside_and_what_another_changes_is_not_asked_of_it() {
+    let bench = Bench::new();
+    let sly =
+        REPORT.replace("SELECT count(*), sum(k) FROM sbtest1;", "WITH x AS (SELECT 1) DELETE FROM sbtest1;");
+    let mix = "kind = \"oltp_read_only\"\ntables = 1\ntable_size = 100";
+    let ended = run(&bench, &spec("server = { kind = \"sqlite\" }", mix, &sly), "sly");
+    let records_of = |results: &str| records(&bench.path().join(results));
+    for record in records_of("sly") {
+        assert_eq!(beside(&record).record.ledger.committed, 0, "the server refuses it: {ended}");
+        assert_eq!(record.audit.verdict(), AuditVerdict::Intact, "{:?}", record.audit);
+    }
+    let writing = "[[beside]]\nname = \"mix\"\nworkload = { kind = \"oltp_read_write\", tables = 1, table_size = 100 }\n";
+    let system = "server = { kind = \"sqlite\", settings = { journal_mode = \"WAL\" } }";
+    let ended = run(&bench, &spec(system, mix, writing), "mixed");
+    assert_eq!(records_of("mixed").len(), 1, "{ended}");
+    for record in records_of("mixed") {
+        assert_eq!(record.audit.checks, [], "it changed nothing");
+        assert_eq!(beside(&record).record.audit.verdict(), AuditVerdict::Intact);
+    }
+}
