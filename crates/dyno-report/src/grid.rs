@@ -21,7 +21,17 @@ const SENTENCE_WIDTH: usize = 40;
 /// Rows of a table that is kept on one page of paper.
 const SHORT_ROWS: usize = 10;
 
-/// The text, with words that have hyphens in them kept on one line: `read-modify-write`, `--release`.
+/// Units that stay with their figure.
+const UNITS: [&str; 9] = [" %", " s", " ms", " µs", " min", " h", " KB", " MB", " GB"];
+
+/// How much of the text is a unit after a blank.
+fn unit_length(text: &str) -> Option<usize> {
+    let ends = |unit: &&&str| !text[unit.len()..].starts_with(|c: char| c.is_ascii_alphanumeric());
+    UNITS.iter().filter(|unit| text.starts_with(**unit)).find(ends).map(|unit| unit.len())
+}
+
+/// The text, with words that have hyphens in them and figures with their units kept on one line: `read-modify-write`, `--release`,
+/// `1.32 s`.
 pub(crate) fn unbroken(text: &str) -> Markup {
     let is_inside = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let mut rest = text;
@@ -29,11 +39,11 @@ pub(crate) fn unbroken(text: &str) -> Markup {
     while !rest.is_empty() {
         let is_word = rest.starts_with(is_inside);
         let end = rest.find(|c| is_inside(c) != is_word).unwrap_or(rest.len());
-        let (part, after) = rest.split_at(end);
-        let is_kept = is_word
-            && part.len() <= LONGEST_WORD
-            && part.contains('-')
-            && part.contains(|c: char| c.is_ascii_alphabetic());
+        let is_figure = is_word && rest[..end].ends_with(|c: char| c.is_ascii_digit());
+        let unit = if is_figure { unit_length(&rest[end..]) } else { None };
+        let (part, after) = rest.split_at(end + unit.unwrap_or(0));
+        let has_hyphen = part.contains('-') && part.contains(|c: char| c.is_ascii_alphabetic());
+        let is_kept = is_word && part.len() <= LONGEST_WORD && (has_hyphen || unit.is_some());
         parts.push((part, is_kept));
         rest = after;
     }

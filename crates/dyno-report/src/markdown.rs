@@ -74,7 +74,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     }
     page.list(headings::PROVENANCE, &notes::workloads(model, lang));
     page.list(headings::TOPOLOGY, &topology::lines(model, lang));
-    page.section(headings::SYSTEMS, &tables::systems(model), &[]);
+    page.section(headings::SYSTEMS, &tables::systems(model, lang), &[]);
     if !model.provenance.spec.is_empty() {
         page.heading(headings::SPEC);
         page.code(&model.provenance.spec);

@@ -524,7 +524,7 @@ fn reasons(trial: &TrialRow, lang: Lang) -> String {
 }
 
 /// Systems with the settings that were read back.
-pub(crate) fn systems(model: &ReportModel) -> Table {
+pub(crate) fn systems(model: &ReportModel, lang: Lang) -> Table {
     let columns = [&headings::SYSTEM, &headings::VERSION, &headings::SETTING, &headings::VALUE];
     let mut table = Table::new(columns.map(Column::left));
     for system in &model.provenance.systems {
@@ -534,22 +534,21 @@ pub(crate) fn systems(model: &ReportModel) -> Table {
             table.row([Cell::text(system.name.as_str()), version(), Cell::figure(None), Cell::figure(None)]);
         }
         for (setting, value) in &system.settings_read {
-            let cells = [system.name.as_str(), setting, value].map(Cell::text);
-            let [name, setting, value] = cells;
-            table.row([name, version(), setting, value]);
+            let [name, setting] = [system.name.as_str(), setting].map(Cell::text);
+            table.row([name, version(), setting, Cell::text(said(value, lang))]);
         }
     }
     table
 }
 
 /// Settings that the spec asks for, beside what servers say of them.
-pub(crate) fn settings_asked(model: &ReportModel) -> Table {
+pub(crate) fn settings_asked(model: &ReportModel, lang: Lang) -> Table {
     let columns = [&headings::SYSTEM, &headings::SETTING, &page::PAGE_ASKED, &page::PAGE_READ_BACK];
     let mut table = Table::new(columns.map(Column::left));
     for system in &model.provenance.systems {
         for (name, asked) in &system.settings_asked {
             let read = system.settings_read.get(name);
-            let read = read.map_or_else(|| Cell::figure(None), Cell::text);
+            let read = read.map_or_else(|| Cell::figure(None), |value| Cell::text(said(value, lang)));
             table.row([Cell::text(&system.name), Cell::text(name), Cell::text(asked), read]);
         }
     }

@@ -119,7 +119,7 @@ fn detailed(model: &ReportModel, lang: Lang) -> Vec<Part> {
 }
 
 fn environment(model: &ReportModel, lang: Lang) -> Vec<Part> {
-    let settings = tables::settings_asked(model);
+    let settings = tables::settings_asked(model, lang);
     let mut parts = vec![
         Part::Facts(facts::machine(model, lang)),
         heading(&headings::TOPOLOGY, lang),

@@ -178,14 +178,16 @@ struct Layout {
 impl Layout {
     fn of(chart: &CurveChart, span: Span, width: f64) -> Self {
         let count = chart.panels.len().max(1);
+        let has_lines = chart.levels().len() > 1;
         let columns = chart.columns.unwrap_or(match count {
             1 => 1,
             2 | 4 => 2,
+            // Marks without lines need little width: a row less than with three columns.
+            7 | 8 if !has_lines => 4,
             _ => 3,
         });
         let columns = if is_narrow(width) { 1 } else { columns };
         let rows = count.div_ceil(columns);
-        let has_lines = chart.levels().len() > 1;
         let cell_height = match (columns, rows) {
             _ if is_narrow(width) => 216.0,
             (1, _) if !has_lines => 240.0,

@@ -29,7 +29,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
             (systems(page))
             @for system in &provenance.systems { (settings(page, system)) }
             h3 { (page.text(&page::PAGE_WORKLOAD)) }
-            @for workload in &provenance.workloads { (workload_table(page, workload)) }
+            (workloads(page, &provenance.workloads))
             @for load in &provenance.loads { (load_table(page, load)) }
             (published(page))
             @if !provenance.spec.is_empty() {
@@ -114,7 +114,7 @@ fn settings(page: &Page<'_>, system: &SystemRow) -> Markup {
                     th scope="row" { (name) }
                     td { (asked) }
                     td { @match system.settings_read.get(name) {
-                        Some(read) => (read),
+                        Some(read) => (said(read, page.lang)),
                         None => (page.text(&headings::ABSENT)),
                     } }
                 } } }
@@ -123,17 +123,28 @@ fn settings(page: &Page<'_>, system: &SystemRow) -> Markup {
         @if !system.settings_read.is_empty() {
             details {
                 summary { (others) }
-                (table(system.settings_read.iter().map(|(name, value)| (name.as_str(), value.as_str()))))
+                (settings_read(page, system))
             }
         }
     }
 }
 
-fn workload_table(page: &Page<'_>, workload: &WorkloadRow) -> Markup {
-    let options: Vec<String> =
-        told(&workload.options).map(|(name, value)| format!("{name} = {value}")).collect();
-    let name = crate::notes::named(workload, page.lang);
-    table([(name.as_str(), options.join(page.lang.comma).as_str())])
+/// All settings that a server reported.
+fn settings_read(page: &Page<'_>, system: &SystemRow) -> Markup {
+    let read = system.settings_read.iter().map(|(name, value)| (name, said(value, page.lang)));
+    let read: Vec<_> = read.collect();
+    table(read.iter().map(|(name, value)| (name.as_str(), value.as_ref())))
+}
+
+/// One table for all, so that their options stand below each other.
+fn workloads(page: &Page<'_>, workloads: &[WorkloadRow]) -> Markup {
+    let told = |workload: &WorkloadRow| {
+        let options: Vec<String> =
+            told(&workload.options).map(|(name, value)| format!("{name} = {value}")).collect();
+        (crate::notes::named(workload, page.lang), options.join(page.lang.comma))
+    };
+    let rows: Vec<(String, String)> = workloads.iter().map(told).collect();
+    table(rows.iter().map(|(name, options)| (name.as_str(), options.as_str())))
 }
 
 fn load_table(page: &Page<'_>, load: &LoadPlan) -> Markup {

@@ -156,7 +156,7 @@ fn doubts(page: &Page<'_>) -> Markup {
             (page.fill(&page::PAGE_DOUBTS_TRIALS, &values))
             ul { @for row in named {
                 li {
-                    (unbroken(&finding::sentence(&row.finding, page.lang))) " "
+                    (unbroken(&finding::sentence(&row.finding, page.lang))) (page.lang.space)
                     span.pm { (page.fill(&page::PAGE_REACH, &[("reach", &crate::notes::reach(model, row, page.lang))])) }
                 }
             } }

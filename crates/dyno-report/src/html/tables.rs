@@ -309,9 +309,9 @@ pub(super) fn validity(page: &Page<'_>) -> Markup {
                 ul.conclusions { @for row in &model.findings { li {
                     span { (page.chip(words::severity(row.severity))) }
                     @let reach = crate::notes::reach(model, row, page.lang);
-                    span { (unbroken(&finding::sentence(&row.finding, page.lang))) " " span.pm title=(treatments_of(page, &row.treatments)) { (page.fill(&page::PAGE_REACH, &[("reach", &reach)])) } }
+                    span { (unbroken(&finding::sentence(&row.finding, page.lang))) (page.lang.space) span.pm title=(treatments_of(page, &row.treatments)) { (page.fill(&page::PAGE_REACH, &[("reach", &reach)])) } }
                 } } }
-                p.note { (page.text(&notes::NOTE_INVALID)) }
+                @if model.completeness.valid < model.completeness.measured { p.note { (page.text(&notes::NOTE_INVALID)) } }
             }
             @if let Some(sentence) = crate::notes::steadiness(model, page.lang) { p.note { (sentence) } }
             @for sentence in crate::notes::incompleteness(model, usize::MAX, page.lang) { p.note { (sentence) } }

@@ -598,6 +598,8 @@ messages! {
     stored: stored::Texts {
         // Versions of clusters.
         CLUSTER_VERSION: "{nodes} × {version}, {data} data nodes",
+        // Values of settings.
+        NOT_READ_BACK: "{value} (given, cannot be read back)",
         // Kinds of failures.
         CONNECT_REFUSED: "connect-refused",
         CONNECTION_LOST: "connection-lost",

@@ -585,6 +585,8 @@ pub(super) const JAPANESE: Language<Texts> = Language {
         stored: stored::Texts {
             // Versions of clusters.
             CLUSTER_VERSION: "{nodes} × {version}、データノード {data} 個",
+            // Values of settings.
+            NOT_READ_BACK: "{value}（指定値。サーバーからは確認不可）",
             // Kinds of failures.
             CONNECT_REFUSED: "接続拒否",
             CONNECTION_LOST: "接続切断",

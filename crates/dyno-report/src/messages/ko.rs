@@ -579,6 +579,8 @@ pub(super) const KOREAN: Language<Texts> = Language {
         stored: stored::Texts {
             // Versions of clusters.
             CLUSTER_VERSION: "{nodes} × {version}, 데이터 노드 {data}개",
+            // Values of settings.
+            NOT_READ_BACK: "{value} (지정한 값, 서버에서 확인 불가)",
             // Kinds of failures.
             CONNECT_REFUSED: "연결 거부",
             CONNECTION_LOST: "연결 끊김",

@@ -23,6 +23,40 @@ enum Medium {
 
 /// Width of A4 between its margins.
 const PAPER: u32 = 688;
+/// Margin of the paper, in points: 14 mm.
+const MARGIN: f64 = 39.7;
+/// Least height above the end of a page that a heading and a line of text below it take, in points.
+const HEADING_AND_LINE: f64 = 44.0;
+/// Pages of A4 that the invented report takes, which has more tables than those of the experiments.
+const PAGES_MAX: usize = 9;
+
+/// The browser without a window, with nothing of its user.
+fn browser(folder: &Path) -> Command {
+    let mut browser = Command::new(BROWSER);
+    browser.args(["--headless", "--no-sandbox", "--disable-gpu"]);
+    browser.arg(format!("--user-data-dir={}", folder.join("profile").display()));
+    browser
+}
+
+/// Pages of A4 that a report takes, and how far above the end of its page each heading stands, in points, less the margin. The browser
+/// writes headings as an outline that is not packed, `/Dest [3 0 R /XYZ 39.75 79.16 0]`.
+fn printed(page: &str, folder: &Path) -> (usize, Vec<f64>) {
+    let (path, printed) = (folder.join("print.html"), folder.join("print.pdf"));
+    std::fs::write(&path, page).expect("written");
+    let mut browser = browser(folder);
+    browser.args(["--no-pdf-header-footer", "--generate-pdf-document-outline"]);
+    browser.args([format!("--print-to-pdf={}", printed.display()), format!("file://{}", path.display())]);
+    browser.output().expect("the browser runs");
+    let document = std::fs::read(&printed).expect("it was printed");
+    let document = String::from_utf8_lossy(&document);
+    let pages = document.lines().filter(|line| line.ends_with("/Type /Page")).count();
+    let outline = document.lines().filter(|line| line.starts_with("/Dest ["));
+    let heights = outline.map(|line| {
+        let height = line.split(' ').rev().nth(1).and_then(|height| height.parse::<f64>().ok());
+        height.unwrap_or_else(|| panic!("a place of the outline: {line}")) - MARGIN
+    });
+    (pages, heights.collect())
+}
 
 /// What a browser finds wrong with a page.
 fn faults(page: &str, medium: Medium, folder: &Path) -> Vec<String> {
@@ -42,17 +76,10 @@ fn faults(page: &str, medium: Medium, folder: &Path) -> Vec<String> {
     );
     let path = folder.join("frame.html");
     std::fs::write(&path, frame).expect("written");
-    let mut browser = Command::new(BROWSER);
-    browser.args([
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--allow-file-access-from-files",
-        "--dump-dom",
-    ]);
-    browser.args(["--virtual-time-budget=60000", "--window-size=1400,3000"]);
-    browser.arg(format!("--user-data-dir={}", folder.join("profile").display()));
-    let output = browser.arg(format!("file://{}", path.display())).output().expect("the browser runs");
+    let mut browser = browser(folder);
+    browser.args(["--allow-file-access-from-files", "--dump-dom", "--virtual-time-budget=60000"]);
+    browser.args(["--window-size=1400,3000", &format!("file://{}", path.display())]);
+    let output = browser.output().expect("the browser runs");
     let document = String::from_utf8_lossy(&output.stdout);
     let (_, rest) = document.split_once("<pre id=\"faults\">").expect("the document of the frame");
     let (found, _) = rest.split_once("</pre>").expect("it is closed");
@@ -103,6 +130,28 @@ fn a_long_name_over_the_rows_of_a_table_is_whole_on_a_telephone() {
     let found = faults(&render(&model, Format::Html, EN), Medium::Screen(400), folder.path());
     let cut: Vec<&String> = found.iter().filter(|fault| fault.contains("group")).collect();
     assert_eq!(cut, [""; 0]);
+}
+
+#[test]
+fn a_report_takes_no_more_pages_than_it_did_and_none_ends_with_a_heading() {
+    if !has_browser() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("scratch");
+    for lang in LANGUAGES {
+        let report = render(rush(), Format::Html, lang);
+        // Once as it is, once with room for the heading of the last section and for nothing more.
+        let spacer = "<div style=\"break-before:page;height:248mm\"></div><section id=\"method\">";
+        let at_the_end = report.replace("<section id=\"method\">", spacer);
+        assert_ne!(report, at_the_end);
+        for (name, page, more) in [("report", report, 0), ("heading at the end", at_the_end, 2)] {
+            let (pages, headings) = printed(&page, folder.path());
+            assert!((1..=PAGES_MAX + more).contains(&pages), "{name}, {}: {pages} pages", lang.code);
+            assert!(headings.len() > 5, "{name}, {}: {headings:?}", lang.code);
+            let lowest = headings.into_iter().fold(f64::INFINITY, f64::min);
+            assert!(lowest > HEADING_AND_LINE, "{name}, {}: a heading at {lowest}", lang.code);
+        }
+    }
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn a_warm_up_in_the_window_is_a_warning_in_every_form() {
     let sentence = "A window began with a warm-up of about 10.0 s, which changed its throughput by -10";
     for format in [Format::Text, Format::Markdown, Format::Html, Format::Json] {
         let text = render(&model, format, EN);
-        let text = text.replace("<span class=\"w\">warm-up</span>", "warm-up");
+        let text = text.replace("<span class=\"w\">", "").replace("</span>", "");
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let expected = if format == Format::Json { r#""finding": "warm-up-left""# } else { sentence };
         assert!(text.contains(expected), "{format:?}: {text}");
