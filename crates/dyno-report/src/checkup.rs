@@ -188,6 +188,7 @@ fn message(seen: &Observation, lang: Lang) -> String {
 /// What to do about a doubt.
 fn remedy(seen: &Observation, lang: Lang) -> Option<String> {
     let message = match seen {
+        Observation::Clock { source, .. } if source == "tsc" => words::CLOCK_REMEDY_OWN,
         Observation::Clock { .. } => words::CLOCK_REMEDY,
         Observation::Governor { .. } => return Some(FULL_SPEED.to_owned()),
         Observation::Memory { .. } => words::MEMORY_REMEDY,
@@ -251,6 +252,16 @@ mod tests {
 
         One thing here can spoil a measurement.
         ");
+    }
+
+    #[test]
+    fn nobody_is_told_to_take_a_clock_that_is_taken() {
+        let remedy = |source: &str| {
+            let seen = Observation::Clock { nanos: 900.0, source: source.to_owned() };
+            check(&seen, EN).remedy.expect("it is slow")
+        };
+        assert!(remedy("hpet").contains("clocksource=tsc"));
+        assert!(!remedy("tsc").contains("clocksource") && remedy("tsc").contains("measure again"));
     }
 
     #[test]

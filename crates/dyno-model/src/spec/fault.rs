@@ -27,28 +27,48 @@ pub(super) struct Setting<'a> {
 pub(super) fn read(top: &Fields<'_>, setting: &Setting<'_>) -> Vec<FaultPlan> {
     let systems = setting.systems;
     let mut faults: Vec<FaultPlan> = Vec::new();
+    let mut is_refused = false;
     for (table, span) in top.tables("fault") {
         let fields = Fields::new(&FAULT, table, span, top.problems);
-        let Some(action) = action(&fields) else { continue };
+        // What was refused may be what this one comes after.
+        if is_refused && fields.node("after").is_some() {
+            continue;
+        }
+        let Some(action) = action(&fields) else {
+            is_refused = true;
+            continue;
+        };
         for system in meant(&fields, systems) {
-            let before = faults.iter().rev().find(|fault| fault.system == system);
-            let Some((at, within)) = time(&fields, before) else { break };
-            let Some((node, command)) = object(&fields, action, &systems[system]) else { break };
-            let fault = FaultPlan { system, at, within, action, node, command };
-            if before.is_some_and(|before| refuse_order(&fields, before, &fault)) {
+            let Some(fault) = fault(&fields, action, system, &faults, setting) else {
+                is_refused = true;
                 break;
-            }
-            let known = faults.iter().filter(|fault| fault.system == system);
-            if refuse_state(&fields, &fault, known)
-                || refuse_late(&fields, &fault, &setting.stops)
-                || refuse_setting(&fields, &fault, setting)
-            {
-                break;
-            }
+            };
             faults.push(fault);
         }
     }
     faults
+}
+
+/// The fault of one system, unless something about it, or about its place behind `faults`, is refused.
+fn fault(
+    fields: &Fields<'_>,
+    action: FaultAction,
+    system: usize,
+    faults: &[FaultPlan],
+    setting: &Setting<'_>,
+) -> Option<FaultPlan> {
+    let before = faults.iter().rev().find(|fault| fault.system == system);
+    let (at, within) = time(fields, before)?;
+    let (node, command) = object(fields, action, &setting.systems[system])?;
+    let fault = FaultPlan { system, at, within, action, node, command };
+    if before.is_some_and(|before| refuse_order(fields, before, &fault)) {
+        return None;
+    }
+    let known = faults.iter().filter(|fault| fault.system == system);
+    let is_refused = refuse_state(fields, &fault, known)
+        || refuse_late(fields, &fault, &setting.stops)
+        || refuse_setting(fields, &fault, setting);
+    (!is_refused).then_some(fault)
 }
 
 /// A trial cannot search for the highest load while it is harmed.

@@ -384,6 +384,7 @@ messages! {
         CLOCK_TAKES: "a reading takes {nanos} ns (source {source})",
         CLOCK_SLOW: "a reading takes {nanos} ns (source {source}); each statement needs two, so the generator itself is slow",
         CLOCK_REMEDY: "use the processor's own clock, if the kernel trusts it: clocksource=tsc (on a virtual machine, the host's)",
+        CLOCK_REMEDY_OWN: "this is the processor's own clock already: let nothing else run, and measure again; if it stays slow, take another machine",
         GOVERNOR_IS: "governor {governor}",
         GOVERNOR_SAVES: "the governor is {governor}: the speed follows the load, and light loads look slower than they are",
         MEMORY_IS: "{total} MB, {available} MB of it available",

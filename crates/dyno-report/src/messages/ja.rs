@@ -375,6 +375,7 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             CLOCK_TAKES: "1 回の読み取りに {nanos} ns（クロックソース {source}）",
             CLOCK_SLOW: "1 回の読み取りに {nanos} ns かかります（クロックソース {source}）。SQL 文ごとに 2 回読むため、負荷生成側自体が遅くなります",
             CLOCK_REMEDY: "カーネルが信頼していれば、プロセッサー自身の時計を使ってください：clocksource=tsc（仮想マシンではホスト側の設定）",
+            CLOCK_REMEDY_OWN: "すでにプロセッサー自身の時計です。ほかの処理を止めて測り直し、それでも遅い場合は別のマシンを使ってください",
             GOVERNOR_IS: "ガバナー {governor}",
             GOVERNOR_SAVES: "ガバナーは {governor} です。速度が負荷に応じて変わるため、軽い負荷が実際より遅く見えます",
             MEMORY_IS: "{total} MB、うち空き {available} MB",

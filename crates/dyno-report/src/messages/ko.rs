@@ -369,6 +369,7 @@ pub(super) const KOREAN: Language<Texts> = Language {
             CLOCK_TAKES: "한 번 읽는 데 {nanos} ns(클록 소스 {source})",
             CLOCK_SLOW: "한 번 읽는 데 {nanos} ns 걸립니다(클록 소스 {source}). SQL 문마다 두 번 읽으므로 부하 발생기 자체가 느려집니다",
             CLOCK_REMEDY: "커널이 신뢰한다면 프로세서 자체의 시계를 쓰십시오: clocksource=tsc(가상 머신에서는 호스트의 설정)",
+            CLOCK_REMEDY_OWN: "이미 프로세서 자체의 시계입니다. 다른 작업을 멈추고 다시 측정하십시오. 그래도 느리면 다른 장비를 쓰십시오",
             GOVERNOR_IS: "거버너 {governor}",
             GOVERNOR_SAVES: "거버너가 {governor}입니다. 속도가 부하를 따라 바뀌므로 가벼운 부하가 실제보다 느려 보입니다",
             MEMORY_IS: "{total} MB, 그중 {available} MB 사용 가능",

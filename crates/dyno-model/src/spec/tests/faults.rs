@@ -72,6 +72,19 @@ fn each_trial_that_is_harmed_has_a_start_of_its_own() {
 }
 
 #[test]
+fn what_comes_after_a_refused_fault_is_no_error_of_its_own() {
+    let faults = |node: &str| {
+        format!(
+            "[[fault]]\nat = \"4s\"\naction = \"kill\"\nnode = \"{node}\"\n\
+             [[fault]]\nafter = \"1s\"\naction = \"start\"\nnode = \"node 2\"\n"
+        )
+    };
+    read(&[GALERA], &faults("node 2")).unwrap();
+    let errors = read(&[GALERA], &faults("node 9")).unwrap_err();
+    assert!(errors.contains("node 9") && errors.lines().count() == 1, "{errors}");
+}
+
+#[test]
 fn what_cannot_be_done_is_told_with_its_place_and_a_remedy() {
     let rows: [(&[System], &str, &str); 16] = [
         (&[REPLICA], "at = \"4s\"\naction = \"promote\"\nnode = \"primary\"", "it is no replica"),
