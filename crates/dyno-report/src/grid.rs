@@ -167,7 +167,7 @@ pub(crate) fn content(cell: &Cell, line: Option<&str>, lang: Lang) -> Markup {
                 Some(line) => names::line_at(line, *clients, lang),
                 None => names::clients(&[*clients], lang),
             };
-            html! { a href={ "#t" (index) } { (text) } }
+            html! { a href={ "#t" (index) } { (whole(&text)) } }
         }
         _ => whole(&cell.plain(lang)),
     }

@@ -128,7 +128,7 @@ fn environment(model: &ReportModel, lang: Lang) -> Vec<Part> {
         Part::Table(roles(model, lang)),
     ];
     if !settings.is_empty() {
-        parts.extend([heading(&headings::SETTING, lang), Part::Table(settings)]);
+        parts.extend([heading(&headings::TEST_SETTINGS, lang), Part::Table(settings)]);
     }
     parts
 }

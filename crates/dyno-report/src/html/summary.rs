@@ -59,10 +59,10 @@ pub(super) fn conclusions(page: &Page<'_>, figure: Option<&Figure>) -> Markup {
                 }
                 @if let Some(figure) = figure { div.first { (figure.markup(page)) } }
                 dl.facts {
-                    dt { (page.text(&page::PAGE_SURE)) } dd { (sure(page)) }
+                    dt { (page.text(&page::PAGE_SURE)) } dd { (unbroken(&sure(page))) }
                     dt { (page.text(&page::PAGE_RESTS_ON)) } dd { (rests_on(page)) }
                     dt { a href="#validity" { (page.text(&page::PAGE_DOUBTS)) } } dd { (doubts(page)) }
-                    dt { (page.text(&page::PAGE_CHANGE)) } dd { (change(page)) }
+                    dt { (page.text(&page::PAGE_CHANGE)) } dd { (unbroken(&change(page))) }
                 }
             }
         }

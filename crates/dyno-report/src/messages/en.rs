@@ -64,6 +64,7 @@ messages! {
         SUMMARY: "Summary",
         DETAILED: "Detailed results of each test",
         TEST_ENVIRONMENT: "Test environment",
+        TEST_SETTINGS: "Settings",
         TOPOLOGY: "Topology",
         PROCEDURE: "Test procedure",
         ROLE: "role",

@@ -70,6 +70,7 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             SUMMARY: "要約",
             DETAILED: "試験ごとの詳細結果",
             TEST_ENVIRONMENT: "試験環境",
+            TEST_SETTINGS: "設定",
             TOPOLOGY: "構成",
             PROCEDURE: "試験手順",
             ROLE: "役割",

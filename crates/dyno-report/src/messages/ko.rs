@@ -64,6 +64,7 @@ pub(super) const KOREAN: Language<Texts> = Language {
             SUMMARY: "결과 요약",
             DETAILED: "테스트별 상세 결과",
             TEST_ENVIRONMENT: "테스트 환경",
+            TEST_SETTINGS: "설정",
             TOPOLOGY: "구성도",
             PROCEDURE: "테스트 절차",
             ROLE: "역할",
