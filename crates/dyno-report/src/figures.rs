@@ -55,9 +55,18 @@ pub(crate) fn level(confidence: f64) -> String {
     format!("{text} %")
 }
 
-/// A ratio with two decimals (three below 0.1): `1.32`, `0.054`.
+/// A number about which nobody needs to know more than two digits: `42`, `310`, `20,000`.
+pub(crate) fn about(value: u64) -> String {
+    let step = 10_u64.pow(value.checked_ilog10().unwrap_or(0).saturating_sub(1));
+    count((value + step / 2) / step * step)
+}
+
+/// A ratio with two decimals (three below 0.1): `1.32`, `0.054`. Below 0.001 it is shown as `< 0.001`, because `0.000` would
+/// say that nothing was left.
 pub(crate) fn ratio(value: f64) -> String {
-    if value.abs() >= 99.95 {
+    if value > 0.0 && value < 0.000_5 {
+        "< 0.001".to_owned()
+    } else if value.abs() >= 99.95 {
         digits(value)
     } else if value.abs() >= 9.995 {
         format!("{value:.1}")
@@ -68,9 +77,14 @@ pub(crate) fn ratio(value: f64) -> String {
     }
 }
 
-/// The smallest difference that would have been seen, given as `1 + effect`: `5.8 %`, and from a doubling on `4.9×`.
+/// The smallest difference that would have been seen, given as `1 + effect`: `5.8 %`, from a doubling on `4.9×`, and `> 100×`
+/// where no difference that anybody meets would have been.
 pub(crate) fn detectable(effect: f64) -> String {
-    if effect < 2.0 { percent((effect - 1.0) * 100.0) } else { format!("{}×", ratio(effect)) }
+    match effect {
+        ..2.0 => percent((effect - 1.0) * 100.0),
+        ..=100.0 => format!("{}×", ratio(effect)),
+        _ => "> 100×".to_owned(),
+    }
 }
 
 /// A figure as it is shown: `95.0`, or `≥ 95.0` when it is only a lower bound. The one way to show figures that may be one.
@@ -249,7 +263,7 @@ mod tests {
 
     #[test]
     fn a_visible_difference_is_a_factor_from_a_doubling_on() {
-        assert_eq!([1.058, 1.99, 4.89, 256.29].map(detectable), ["5.8 %", "99.0 %", "4.89×", "256×"]);
+        assert_eq!([1.058, 1.99, 4.89, 39_631.0].map(detectable), ["5.8 %", "99.0 %", "4.89×", "> 100×"]);
     }
 
     #[test]
@@ -258,6 +272,15 @@ mod tests {
         assert_eq!(ratio(0.0543), "0.054");
         assert_eq!(ratio(12.34), "12.3");
         assert_eq!(ratio(1234.0), "1,234");
+        assert_eq!([0.000_2, 0.0].map(ratio), ["< 0.001", "0.000"]);
+    }
+
+    #[test]
+    fn what_is_only_about_so_many_has_two_digits() {
+        assert_eq!(
+            [0, 7, 42, 313, 385, 9_960, 19_503].map(about),
+            ["0", "7", "42", "310", "390", "10,000", "20,000"]
+        );
     }
 
     #[test]

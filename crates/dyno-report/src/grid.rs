@@ -66,7 +66,7 @@ pub(crate) fn table(table: Table, caption: &str, lang: Lang) -> Markup {
                 @for (i, column) in table.columns.iter().enumerate() {
                     @let heading = first.filter(|_| i == 0).unwrap_or(column.heading);
                     @let is_left = column.align == Align::Left || of_treatments && i == 0;
-                    th class=[is_left.then_some("l")] scope="col" { (heading_text(heading.text(lang))) }
+                    th class=[is_left.then_some("l")] scope="col" { (heading.text(lang)) }
                 }
             } }
             @if has_titles {
@@ -112,9 +112,13 @@ fn whole(text: &str) -> Markup {
     }
 }
 
-/// The heading of a column, in which a figure and its per cent sign stay together.
-fn heading_text(text: &str) -> String {
-    text.replace(" %", "\u{a0}%")
+/// The page, in which no line ends between a figure and its per cent sign. Specs stand there as they were written.
+pub(crate) fn with_whole_figures(page: &str) -> String {
+    let part = |part: &str| {
+        let (text, spec) = part.split_at(part.find("<pre").unwrap_or(part.len()));
+        text.replace(" %", "\u{a0}%") + spec
+    };
+    page.split_inclusive("</pre>").map(part).collect()
 }
 
 /// Class of a text that is kept on one line.

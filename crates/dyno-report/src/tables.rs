@@ -352,7 +352,7 @@ pub(crate) fn scatter(model: &ReportModel, lang: Lang) -> Table {
             share(ratio.data_sets),
             share(Some(ratio.trials)),
             share(ratio.within),
-            Cell::figure(blocks.map(|blocks| figures::count(blocks.into()))),
+            Cell::figure(blocks.map(|blocks| figures::about(blocks.into()))),
             Cell::text(lowered.text(lang)),
         ]);
     }

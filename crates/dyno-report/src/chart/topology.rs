@@ -106,7 +106,9 @@ impl TopologyChart {
         }
         let find = |(column, row): (usize, usize)| boxes.get(column).and_then(|it| it.get(row));
         for (from, to) in self.links.iter().filter_map(|[from, to]| Some((find(*from)?, find(*to)?))) {
-            if from.bottom() < to.top {
+            // Boxes of a column, or of rows below each other: from above. Those of two columns: from the side, however far below.
+            let is_beside = !is_narrow(width) && from.right() < to.left;
+            if !is_beside && from.bottom() < to.top {
                 let (above, below) = (from.centre().0, to.centre().0);
                 drawing.line("link", (above, from.bottom()), (below, to.top));
             } else if from.right() < to.left {

@@ -17,7 +17,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 /// The page.
 pub(super) fn render(model: &CompareModel, lang: Lang) -> String {
     let title = notes::title(model, lang);
-    html! {
+    let page = html! {
         (DOCTYPE)
         html lang=(lang.code) {
             head {
@@ -48,8 +48,8 @@ pub(super) fn render(model: &CompareModel, lang: Lang) -> String {
                 } }
             } }
         }
-    }
-    .into_string()
+    };
+    grid::with_whole_figures(&page.into_string())
 }
 
 fn doubts(model: &CompareModel, lang: Lang) -> Markup {

@@ -1,6 +1,8 @@
 //! The figures of the main part: from the model's panels to charts with titles that state the finding.
 
-use super::curve_figures::{Axis, Over, PANELS, TOLD, curve_figures, curves, part_id, repeats_text, times};
+use super::curve_figures::{
+    Axis, Over, PANELS, TOLD, curve_figures, curves, has_panels, part_id, repeats_text, times,
+};
 use super::facets::Facet;
 use super::page::{Figure, Page};
 use super::percentiles::percentiles;
@@ -111,7 +113,10 @@ fn response_time(page: &Page<'_>) -> Vec<Figure> {
     let (measures, axis) = times(page, page.facets.all.len() == 1);
     let answer = titles::answer(page, &measures.map(|(metric, _)| metric));
     let title = answer.unwrap_or_else(|| page.text(&page::CHART_TITLE_TIME).to_owned());
-    let captions = vec![page.text(&page::CHART_CAPTION_TIME).to_owned()];
+    let has_percentiles =
+        measures.iter().any(|(metric, _)| *metric != Metric::MeanMs && has_panels(page, *metric));
+    let note = has_percentiles.then(|| page.text(&page::CHART_CAPTION_TIME).to_owned());
+    let captions: Vec<String> = note.into_iter().collect();
     curve_figures(page, "response-time", &title, &measures, axis, &captions)
 }
 

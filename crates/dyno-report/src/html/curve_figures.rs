@@ -94,6 +94,12 @@ pub(super) fn part_id(id: &str, i: usize) -> String {
     if i == 0 { id.to_owned() } else { format!("{id}-{}", i + 1) }
 }
 
+/// True when a metric has more than one figure to show.
+pub(super) fn has_panels(page: &Page<'_>, metric: Metric) -> bool {
+    let lines = page.model.panel(metric).into_iter().flat_map(|panel| &panel.lines);
+    lines.flat_map(|line| &line.points).filter(|point| point.estimate.is_some()).count() > 1
+}
+
 /// Charts of some metrics over clients: a row of panels per facet, a column per metric.
 pub(super) fn curve_figures(
     page: &Page<'_>,
@@ -103,18 +109,13 @@ pub(super) fn curve_figures(
     axis: Axis,
     notes: &[String],
 ) -> Vec<Figure> {
-    let present: Vec<_> = measures
-        .iter()
-        .filter(|(metric, _)| {
-            let points = page.model.panel(*metric).into_iter().flat_map(|panel| &panel.lines);
-            points.flat_map(|line| &line.points).filter(|point| point.estimate.is_some()).count() > 1
-        })
-        .collect();
+    let present: Vec<_> = measures.iter().filter(|(metric, _)| has_panels(page, *metric)).collect();
     if present.is_empty() {
         return Vec::new();
     }
     let rows_per_figure = (PANELS / present.len()).max(1);
-    let chunks: Vec<&[Facet]> = page.facets.all.chunks(rows_per_figure).collect();
+    let (drawn, lone) = worth_drawing(page, measures);
+    let chunks: Vec<&[Facet]> = drawn.chunks(rows_per_figure).collect();
     let mut figures = Vec::new();
     for (i, facets) in chunks.iter().enumerate() {
         let mut panels: Vec<CurvePanel> = facets
@@ -125,12 +126,40 @@ pub(super) fn curve_figures(
             .collect();
         let mut captions = vec![points_caption(page, &panels)];
         captions.extend_from_slice(notes);
+        if !lone.is_empty() {
+            captions.push(page.fill(&page::CHART_CAPTION_LONE, &[("lines", &list(page.lang, &lone))]));
+        }
         add_published(page, facets, &present, &mut panels, &mut captions);
         let columns = (present.len() > 1).then_some(present.len());
         let name = (part_id(id, i), title.to_owned());
         figures.push(curves(page, name, (None, axis), columns, panels, captions));
     }
     figures
+}
+
+/// The panels, without those of one dot where others have more to show; and the lines that are left out with them.
+fn worth_drawing<'a>(page: &Page<'a>, measures: &[(Metric, &str)]) -> (Vec<Facet>, Vec<&'a str>) {
+    let lines =
+        || measures.iter().filter_map(|(metric, _)| page.model.panel(*metric)).flat_map(|it| &it.lines);
+    let dots = |facet: &Facet| {
+        let is_its_own = |line: &&PanelLine| facet.members.iter().any(|member| member.line == line.line);
+        let points = |line: &PanelLine| line.points.iter().map(|point| point.clients).collect::<Vec<_>>();
+        let mut all: Vec<(usize, u32)> = lines()
+            .filter(is_its_own)
+            .flat_map(|line| points(line).into_iter().map(|at| (line.line, at)))
+            .collect();
+        all.sort_unstable();
+        all.dedup();
+        all.len()
+    };
+    let (drawn, lone): (Vec<&Facet>, Vec<&Facet>) = page.facets.all.iter().partition(|facet| dots(facet) > 1);
+    if drawn.is_empty() {
+        return (page.facets.all.clone(), Vec::new());
+    }
+    let has_points = |line: usize| lines().any(|it| it.line == line && !it.points.is_empty());
+    let names = lone.iter().flat_map(|facet| &facet.members).filter(|member| has_points(member.line));
+    let names = names.map(|member| page.model.lines[member.line].label.as_str()).collect();
+    (drawn.into_iter().cloned().collect(), names)
 }
 
 fn names_of(panels: &[CurvePanel]) -> Vec<&str> {
@@ -213,12 +242,17 @@ pub(super) fn points_caption(page: &Page<'_>, panels: &[CurvePanel]) -> String {
     let points = || panels.iter().flat_map(|panel| &panel.curves).flat_map(|curve| &curve.points);
     let counts = || points().filter(|point| point.value.is_some()).map(|point| point.repeats.len());
     let (fewest, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
+    let crosses = points().any(|point| !point.unusable.is_empty());
+    let crosses = crosses.then(|| page.text(&page::CHART_CAPTION_CROSSES));
+    let with_crosses = |caption: &str| {
+        [Some(caption), crosses].into_iter().flatten().collect::<Vec<_>>().join(page.lang.space)
+    };
     if most < 2 {
-        return page.text(&page::CHART_CAPTION_SINGLE).to_owned();
+        return with_crosses(page.text(&page::CHART_CAPTION_SINGLE));
     }
     let has_bars = points().any(|point| point.interval.is_some());
     let message = if has_bars { &page::CHART_CAPTION_POINTS } else { &page::CHART_CAPTION_DOTS };
-    let caption = page.fill(message, &[("repeats", &repeats_text(page, fewest, most))]);
+    let caption = with_crosses(&page.fill(message, &[("repeats", &repeats_text(page, fewest, most))]));
     let reach = points().filter_map(|point| point.value).fold(0.0, f64::max);
     let is_wide = points().filter_map(|point| point.interval).any(|(_, high)| high > reach * 1.4);
     if is_wide { [&caption, page.text(&page::CHART_CAPTION_WIDE)].join(page.lang.space) } else { caption }

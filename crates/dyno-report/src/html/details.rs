@@ -69,7 +69,7 @@ fn summary(page: &Page<'_>, treatment: usize) -> Markup {
         summary {
             b { (grid::unbroken(&names::treatment(page.model, treatment, page.lang))) }
             @if let Some(throughput) = &row.throughput {
-                span { (page.cell(&Cell::estimate(Some(throughput), None))) " " (figures::symbol(throughput.unit)) }
+                span { (page.cell(&Cell::estimate(Some(throughput), None))) "\u{a0}" (figures::symbol(throughput.unit)) }
             }
             span { (page.chip(words::validity(row.validity))) }
         }

@@ -45,7 +45,10 @@ pub(super) fn figures(page: &Page<'_>) -> Vec<Figure> {
 }
 
 fn metric_figures(page: &Page<'_>, metric: Metric) -> Vec<Figure> {
-    let all: Vec<&Comparison> = page.model.comparisons.iter().filter(|c| c.metric == metric).collect();
+    // Without ratio and verdict a row says nothing.
+    let says = |it: &Effect| it.ratio.is_some() || it.verdict.is_some();
+    let all: Vec<&Comparison> =
+        page.model.comparisons.iter().filter(|it| it.metric == metric && says(&it.effect)).collect();
     if all.iter().filter(|comparison| comparison.effect.ratio.is_some()).count() < 2 {
         return Vec::new();
     }
@@ -158,7 +161,7 @@ fn row(page: &Page<'_>, label: String, effect: &Effect) -> ForestRow {
         ratio: effect.ratio,
         interval: effect.ratio_interval.map(|interval| (interval.low, interval.high)),
         figures,
-        verdict: verdict.text(page.lang).to_owned(),
+        verdict: effect.verdict.map_or_else(String::new, |_| verdict.text(page.lang).to_owned()),
         class: verdict.class,
     }
 }

@@ -33,6 +33,7 @@ mod titles;
 mod trade;
 
 use crate::chart::svg::STYLE_SHEET;
+use crate::grid::with_whole_figures;
 use crate::messages::{Lang, headings, page as words};
 use dyno_analysis::model::ReportModel;
 use facets::Facets;
@@ -62,7 +63,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
         ("setting", &headings::PROVENANCE),
         ("method", &headings::METHOD),
     ]);
-    html! {
+    let whole = html! {
         (DOCTYPE)
         html lang=(lang.code) {
             head {
@@ -101,8 +102,8 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
                 script { (PreEscaped(SCRIPT)) }
             }
         }
-    }
-    .into_string()
+    };
+    with_whole_figures(&whole.into_string())
 }
 
 /// The charts of a report as SVG files of their own, by a short name: for a README or a slide.

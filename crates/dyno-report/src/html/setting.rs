@@ -90,9 +90,9 @@ fn systems(page: &Page<'_>) -> Markup {
                 th scope="row" { (system.name) }
                 td.l { (system.kind) }
                 td.l { (said(&system.version, page.lang)) }
-                td.l { (system.query_mode) }
-                td.l { @if system.is_managed { (page.text(&page::PAGE_MANAGED)) } @else { (system.address) } }
-                td.l { (starts(page, system.starts.as_ref())) }
+                td.l.k { (system.query_mode) }
+                td.l.k { @if system.is_managed { (page.text(&page::PAGE_MANAGED)) } @else { (system.address) } }
+                td.l.long { (starts(page, system.starts.as_ref())) }
             } } }
         } }
     }

@@ -24,7 +24,7 @@ pub(super) fn header(page: &Page<'_>) -> Markup {
     html! {
         header {
             h1 { (model.title) }
-            p.provenance { (origin(model, &to_the_minute(&model.provenance.started_at), page.lang).join(page.lang.space)) }
+            p.provenance { (unbroken(&origin(model, &to_the_minute(&model.provenance.started_at), page.lang).join(page.lang.space))) }
             @if rest.is_empty() { p { (first) } } @else { details.about.paper { summary { (first) } p { (rest) } } }
             @if !model.completeness.has_ended { p.alarm { (page.text(&notes::NOTE_NO_END)) } }
             @for what in &model.completeness.unreadable {
@@ -126,8 +126,14 @@ fn rests_on(page: &Page<'_>) -> Markup {
         _ => &page::PAGE_RESTS_VIOLATED,
     };
     let trials = [("valid", valid.as_str()), ("planned", &planned), ("blocks", &blocks)];
+    let not_working: u32 =
+        model.treatments.iter().filter_map(|row| row.not_working).map(|it| it.trials).sum();
+    let not_working = (not_working > 0).then(|| not_working.to_string());
     html! {
         (page.fill(&page::PAGE_RESTS_TRIALS, &trials)) (page.lang.space)
+        @if let Some(trials) = not_working {
+            (page.fill(&page::PAGE_RESTS_NOT_WORKING, &[("trials", &trials)])) (page.lang.space)
+        }
         (page.text(&notes::NOTE_WORDS)) (page.lang.space)
         span.alarm[violated > 0] { (page.fill(message, &[("checked", &checked), ("violated", &wrong)])) }
     }
@@ -175,7 +181,7 @@ fn change(page: &Page<'_>) -> String {
         return page.text(&page::PAGE_CHANGE_SETTING).to_owned();
     };
     let message = if blocks > BLOCKS_MAX { &page::PAGE_CHANGE_SCATTER } else { &page::PAGE_CHANGE_BLOCKS };
-    let blocks = figures::count(blocks.into());
+    let blocks = figures::about(blocks.into());
     page.fill(message, &[("blocks", &blocks), ("now", &now), ("margin", &margin)])
 }
 
@@ -197,7 +203,10 @@ fn item(page: &Page<'_>, conclusion: &Conclusion) -> Markup {
         Conclusion::Incomplete { .. } => {
             (page.chip(Word { message: &page::PAGE_CHIP_INCOMPLETE, class: "warned" }), true)
         }
-        Conclusion::InvalidTrials { .. } | Conclusion::DidNotWork { .. } => {
+        Conclusion::DidNotWork { .. } => {
+            (page.chip(Word { message: &page::PAGE_CHIP_NOT_WORKING, class: "failed severe" }), true)
+        }
+        Conclusion::InvalidTrials { .. } => {
             (page.chip(Word { message: &headings::INVALID, class: "invalid severe" }), true)
         }
         Conclusion::LostUpdates { .. } | Conclusion::LostCommits { .. } => {

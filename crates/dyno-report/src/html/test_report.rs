@@ -18,7 +18,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     let facets = Facets::of(model);
     let page = Page { model, lang, facets: &facets };
     let sections = sections(model, lang);
-    html! {
+    let whole = html! {
         (DOCTYPE)
         html lang=(lang.code) {
             head {
@@ -44,8 +44,8 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
                 }
             }
         }
-    }
-    .into_string()
+    };
+    crate::grid::with_whole_figures(&whole.into_string())
 }
 
 fn layout(page: &Page<'_>, part: &Part) -> Markup {

@@ -85,6 +85,18 @@ fn attributes<'a>(page: &'a str, opening: &'a str) -> impl Iterator<Item = &'a s
 }
 
 #[test]
+fn a_figure_and_its_per_cent_sign_are_kept_together_and_specs_stay_as_written() {
+    let mut model = sample::rush();
+    model.provenance.spec = "limit = \"5 %\"".to_owned();
+    for lang in LANGUAGES {
+        let page = render(&model, lang);
+        let apart: Vec<&str> = page.lines().filter(|line| line.contains(" %")).collect();
+        assert!(page.contains("\u{a0}%") && page.matches(" %").count() == 1, "{apart:?}");
+        assert!(page.contains("5 %&quot;</pre>"), "{apart:?}");
+    }
+}
+
+#[test]
 fn nothing_is_fetched_from_anywhere() {
     for (name, model) in sample::all() {
         let page = render(&model, EN).replace(&format!("xmlns=\"{SVG}\""), "");
@@ -137,6 +149,54 @@ fn every_line_is_in_every_chart_over_clients() {
             }
         }
     }
+}
+
+#[test]
+fn a_panel_of_one_dot_is_left_out_and_its_line_is_named() {
+    let mut model = sample::variants();
+    let facets = super::facets::Facets::of(&model);
+    let lone = &facets.all[1].members;
+    for line in model.panels.iter_mut().flat_map(|panel| &mut panel.lines) {
+        if let Some(at) = lone.iter().position(|member| member.line == line.line) {
+            line.points.truncate(usize::from(at == 0));
+        }
+    }
+    let label = &model.lines[lone[0].line].label;
+    let others = lone[1..].iter().map(|member| &model.lines[member.line].label);
+    let all = stand_alone_charts(&model, EN);
+    let (_, chart) = all.iter().find(|(id, _)| id == "throughput").unwrap();
+    assert_eq!(chart.matches("class=\"panel\"").count(), facets.all.len() - 1);
+    let page = render(&model, EN).replace("<span class=\"w\">", "").replace("</span>", "");
+    assert!(page.contains(&format!("Without {label}: a panel of one dot")), "{label}");
+    for other in others {
+        assert!(!page.contains(&format!("Without {other}")), "{other}");
+    }
+}
+
+#[test]
+fn a_key_tells_only_of_marks_that_are_in_the_chart() {
+    let mut model = sample::quickstart();
+    let (crosses, percentiles) = ("Crosses are trials", "Percentiles here are means");
+    for line in model.panels.iter_mut().flat_map(|panel| &mut panel.lines) {
+        for dot in line.points.iter_mut().flat_map(|point| &mut point.repeats) {
+            dot.is_valid = true;
+        }
+    }
+    assert!(!render(&model, EN).contains(crosses) && render(&model, EN).contains(percentiles));
+    model.panels[0].lines[0].points[0].repeats[0].is_valid = false;
+    model.panels.retain(|panel| matches!(panel.metric, Metric::Throughput | Metric::MeanMs));
+    assert!(render(&model, EN).contains(crosses) && !render(&model, EN).contains(percentiles));
+}
+
+#[test]
+fn a_forest_has_no_row_that_says_nothing() {
+    let mut model = sample::variants();
+    let before = render(&model, EN).matches(">—</text>").count();
+    for comparison in model.comparisons.iter_mut().step_by(3) {
+        comparison.effect.ratio = None;
+        comparison.effect.verdict = None;
+    }
+    assert_eq!(render(&model, EN).matches(">—</text>").count(), before);
 }
 
 #[test]
@@ -203,7 +263,8 @@ fn losses_stand_beside_throughput_at_the_same_size() {
     let throughput = page.find("<figure id=\"throughput\">").unwrap();
     assert!(lost < throughput, "losses come first");
     let most = model.treatments.iter().filter_map(|row| row.lost_percent).fold(0.0, f64::max);
-    let told = format!("<span class=\"alarm\">{} lost</span>", figures::percent(most));
+    let told =
+        format!("<span class=\"alarm\">{} lost</span>", figures::percent(most)).replace(" %", "\u{a0}%");
     assert!(most > 5.0 && page.contains("table class=\"kept\"") && page.contains(&told), "{told}");
     assert!(page.contains("Not all of this work was kept"));
     let intact = render(&sample::quickstart(), EN);

@@ -42,6 +42,7 @@ pub(crate) fn sentence(finding: &Finding, lang: Lang) -> String {
         Finding::ServerRestarted { up } => say(&SERVER_RESTARTED, &[("seconds", &figures::count(*up))]),
         Finding::ShortWindow { seconds } => say(&SHORT_WINDOW, &[("seconds", &figures::digits(*seconds))]),
         Finding::FewWaves { waves } => say(&FEW_WAVES, &[("waves", &figures::digits(*waves))]),
+        Finding::FewTransactions { committed: 0 } => NO_TRANSACTIONS.text(lang).to_owned(),
         Finding::FewTransactions { committed } => {
             say(&FEW_TRANSACTIONS, &[("committed", &figures::count(*committed))])
         }

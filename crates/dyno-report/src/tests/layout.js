@@ -21,11 +21,19 @@ frame.addEventListener("load", () => {
     const texts = page.createTreeWalker(element, NodeFilter.SHOW_TEXT);
     while (texts.nextNode()) {
       const text = texts.currentNode;
+      for (const { 0: figure, index } of text.data.matchAll(/\d\s%/gu)) {
+        const first = extent(text, index, index + 1), last = extent(text, index + figure.length - 1, index + figure.length);
+        if (last.top > first.top + 4) { say("per cent apart", text.data); }
+      }
       for (const { 0: word, index } of text.data.matchAll(/[\p{L}\p{N}_.,+]{3,}/gu)) {
         const first = extent(text, index, index + 1), last = extent(text, index + word.length - 1, index + word.length);
         if (last.top > first.top + 4 && !/[\u3040-\u30ff\u4e00-\u9fff]/.test(word)) { say("word broken", word); }
       }
     }
+  }
+  for (const chip of shown(".chip")) {
+    const style = view.getComputedStyle(chip);
+    if (style.color === style.backgroundColor) { say("unreadable", chip.textContent); }
   }
   const blocks = shown("main *").filter((it) => /^(H[23]|P|TABLE|FIGURE|UL|DL|PRE|DETAILS)$/.test(it.tagName) && it.getBoundingClientRect().height > 0);
   blocks.forEach((it, at) => {

@@ -4,6 +4,7 @@
 use super::{rush, tiny_model};
 use crate::messages::{EN, LANGUAGES};
 use crate::{Format, html, render};
+use dyno_analysis::model::Validity;
 use std::path::Path;
 use std::process::Command;
 
@@ -155,6 +156,22 @@ fn a_report_takes_at_most_ten_pages_and_none_ends_with_a_heading() {
 }
 
 #[test]
+fn what_is_invalid_can_be_read_wherever_it_is_said() {
+    if !has_browser() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("scratch");
+    let mut model = rush().clone();
+    for row in &mut model.treatments {
+        row.validity = Validity::Invalid;
+    }
+    let page = render(&model, Format::Html, EN);
+    assert!(page.contains("invalid severe"), "{page}");
+    let found = faults(&page, Medium::Screen(1280), folder.path());
+    assert!(!found.iter().any(|fault| fault.contains("unreadable")), "{found:?}");
+}
+
+#[test]
 fn each_fault_of_a_layout_is_seen() {
     if !has_browser() {
         return;
@@ -163,11 +180,22 @@ fn each_fault_of_a_layout_is_seen() {
     let planted = r#"<!DOCTYPE html><meta charset="utf-8"><style>body{margin:0;font:15px sans-serif}.wide{overflow-x:auto}
         .narrow{width:30px;overflow-wrap:anywhere}th{white-space:nowrap}</style><main><h2>bare</h2><h2>next</h2>
         <div class="wide"><table><tr><th class="group">a name that is far too long for a telephone, and goes on and on</th></tr></table></div>
-        <p class="narrow">unbreakable</p><div style="width:900px">x</div>
+        <p class="narrow">unbreakable</p><p class="narrow">10 %</p><span class="chip" style="color:red;background:red">invalid</span><div style="width:900px">x</div>
         <figure id="f"><svg viewBox="0 0 800 100" width="372"><text x="10" y="20">one</text><text x="14" y="22">other</text>
         <text x="790" y="60">outside the picture</text><text x="10" y="90">cut …</text></svg></figure></main>"#;
     let found = faults(planted, Medium::Screen(400), folder.path());
-    for kind in ["wider than the page", "group", "word", "heading", "outside", "cut", "overlap", "small"] {
+    for kind in [
+        "wider than the page",
+        "group",
+        "word",
+        "heading",
+        "outside",
+        "cut",
+        "overlap",
+        "small",
+        "unreadable",
+        "per cent",
+    ] {
         assert!(found.iter().any(|fault| fault.contains(kind)), "{kind} is not seen: {found:?}");
     }
 }

@@ -81,6 +81,11 @@ fn a_server_that_stopped_in_one_of_ten_trials_does_not_win_on_the_other_nine() {
         let text = render(&model, format, EN);
         assert!(text.contains(sentence) && text.contains(verdict), "{}: {text}", format.name());
     }
+    // Valid trials are counted beside it: the page says what valid does not mean.
+    let rests = "10 valid trials of 10 planned, in 5 blocks. Valid means that the measuring was in order: in one trial the system itself \
+                 did not work.";
+    let page = render(&model, Format::Html, EN);
+    assert!(page.contains(rests) && page.contains(">did not work</span>"), "{page}");
 }
 
 #[test]
