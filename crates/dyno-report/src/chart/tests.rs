@@ -307,6 +307,27 @@ proptest! {
 }
 
 #[test]
+fn a_box_far_below_is_reached_from_the_side() {
+    let place = |name: &str| Place { name: name.to_owned(), note: "note".to_owned() };
+    let columns = vec![vec![place("dyno")], ["1", "2", "3"].map(place).to_vec()];
+    let chart = TopologyChart {
+        id: "o".to_owned(),
+        title: String::new(),
+        description: String::new(),
+        machine: String::new(),
+        inside: 2,
+        columns,
+        links: (0..3).map(|row| [(0, 0), (1, row)]).collect(),
+    };
+    let text = chart.draw(WIDTH).inline("");
+    let document = roxmltree::Document::parse(&text).unwrap();
+    let links = document.descendants().filter(|it| it.attribute("class") == Some("link"));
+    let starts: Vec<(f64, f64)> = links.map(|it| path_places(it.attribute("d").unwrap())[0]).collect();
+    assert_eq!(starts.len(), 3, "{text}");
+    assert!(starts.iter().all(|start| *start == starts[0]), "{starts:?}");
+}
+
+#[test]
 fn paths_are_read_back_as_they_were_written() {
     assert_eq!(
         path_places("M1 2h3v-.5l1.5-2 .5 1"),
