@@ -185,6 +185,15 @@ fn change(page: &Page<'_>) -> String {
     page.fill(message, &[("blocks", &blocks), ("now", &now), ("margin", &margin)])
 }
 
+/// What a claim comes to that holds somewhere, is contradicted somewhere, or both.
+fn claimed(holds: bool, is_contradicted: bool) -> Verdict {
+    match (holds, is_contradicted) {
+        (true, false) => Verdict::Better,
+        (false, true) => Verdict::Worse,
+        _ => Verdict::Inconclusive,
+    }
+}
+
 fn item(page: &Page<'_>, conclusion: &Conclusion) -> Markup {
     let (chip, is_alarming) = match conclusion {
         Conclusion::Claim { is_judged: false, .. }
@@ -193,11 +202,7 @@ fn item(page: &Page<'_>, conclusion: &Conclusion) -> Markup {
             (page.chip(Word { message: &page::PAGE_CHIP_NO_VERDICT, class: "none" }), false)
         }
         Conclusion::Claim { holds, contradicted, .. } => {
-            let verdict = match (holds.clients.is_empty(), contradicted.clients.is_empty()) {
-                (false, true) => Verdict::Better,
-                (true, false) => Verdict::Worse,
-                _ => Verdict::Inconclusive,
-            };
+            let verdict = claimed(!holds.clients.is_empty(), !contradicted.clients.is_empty());
             (page.chip(words::verdict(Some(verdict))), false)
         }
         Conclusion::Incomplete { .. } => {
