@@ -21,8 +21,8 @@ const SENTENCE_WIDTH: usize = 40;
 /// Rows of a table that is kept on one page of paper.
 const SHORT_ROWS: usize = 10;
 
-/// Units that stay with their figure.
-const UNITS: [&str; 9] = [" %", " s", " ms", " µs", " min", " h", " KB", " MB", " GB"];
+/// Units that stay with their figure; the per cent sign does on the whole page ([`with_whole_figures`]).
+const UNITS: [&str; 8] = [" s", " ms", " µs", " min", " h", " KB", " MB", " GB"];
 
 /// How much of the text is a unit after a blank.
 fn unit_length(text: &str) -> Option<usize> {

@@ -43,7 +43,7 @@ pub(super) fn description() -> WorkloadDescription {
     WorkloadDescription {
         name: "history",
         summary: "Each transaction reads a few registers or lists, writes some of them, and reads the others again. Every operation goes into \
-                  a history with times, which Elle reads too.",
+                  a history with times, in Elle's format.",
         audit: "In the history no transaction must have read or overwritten what the isolation level forbids: dirty reads, intermediate reads, \
                 non-repeatable reads, lost updates, write skew on two objects. What the level allows is counted and is no fault.",
         options: vec![

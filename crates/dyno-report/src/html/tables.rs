@@ -15,7 +15,7 @@ use maud::{Markup, html};
 const MATRIX_COLUMNS: usize = 8;
 /// Rows that a table shows before it is folded.
 const ROWS_SHOWN: usize = 24;
-/// Rows from which on paper has the table only when the reader opened it.
+/// From this number of rows on, the table is printed only where the reader has opened it.
 const ROWS_PRINTED: usize = 41;
 
 /// A table with a note below it, folded when it has many rows.

@@ -91,7 +91,7 @@ fn what_a_level_forbids_is_told_and_what_it_allows_is_not() {
     use dyno_model::history::anomalies::{Anomaly, Found};
     use dyno_model::isolation::IsolationLevel;
     for (level, told) in [
-        (IsolationLevel::RepeatableRead, ", 7 FORBIDDEN BY THE ISOLATION LEVEL"),
+        (IsolationLevel::RepeatableRead, ", 7 ANOMALIES THAT THE ISOLATION LEVEL FORBIDS"),
         (IsolationLevel::ReadCommitted, ", data intact"),
     ] {
         let found = vec![Found { anomaly: Anomaly::LostUpdate, count: 7, example: Vec::new() }];

@@ -186,16 +186,17 @@ fn each_fault_of_a_layout_is_seen() {
     let found = faults(planted, Medium::Screen(400), folder.path());
     for kind in [
         "wider than the page",
-        "group",
-        "word",
-        "heading",
+        "group cut",
+        "word broken",
+        "bare heading",
         "outside",
         "cut",
         "overlap",
         "small",
         "unreadable",
-        "per cent",
+        "per cent apart",
     ] {
-        assert!(found.iter().any(|fault| fault.contains(kind)), "{kind} is not seen: {found:?}");
+        let is_of_kind = |fault: &&String| fault.contains(&format!(": {kind}: "));
+        assert!(found.iter().any(|fault| is_of_kind(&fault)), "{kind} is not seen: {found:?}");
     }
 }
