@@ -1,15 +1,20 @@
-//! Systems that run elsewhere and are steered by commands of the user's: settings are applied, the server is restarted, and dyno waits until it answers
-//! with them.
+//! Systems that run elsewhere and are steered by commands of the user's: settings are applied, the server is restarted or started, and dyno waits until it
+//! answers with them.
 
 use crate::error::HostError;
 use crate::existing::{self, ConnectedSystem};
-use crate::guard::GuardCommand;
+use crate::guard::{Guard, GuardCommand, Last};
+use crate::server::log;
 use crate::settings;
 use crate::shell;
 use dyno_drivers::patience::is_end_requested;
-use dyno_model::plan::{ExistingSystem, SteeringPlan};
-use dyno_model::target::QueryMode;
+use dyno_model::plan::{ExistingSystem, SteeringPlan, TurnsPlan};
+use dyno_model::printable::file_name;
+use dyno_model::target::{Endpoint, QueryMode};
 use std::collections::BTreeMap;
+use std::net::{TcpStream, ToSocketAddrs as _};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Settings, by name.
@@ -34,18 +39,84 @@ pub struct Steering<'a> {
     pub connect_timeout: Duration,
     /// What ends its commands with dyno.
     pub guard: GuardCommand,
+    /// Folder that keeps what its command `stop` says.
+    pub logs: Option<PathBuf>,
+}
+
+/// A system that its command `start` has started. When this ends, in whatever way, `kill -9` of dyno included, its command `stop` is run.
+pub struct Turn(Guard);
+
+impl Turn {
+    /// Stops the system; says what went wrong, if anything did.
+    pub fn end(mut self) -> Vec<String> {
+        self.0.finish()
+    }
 }
 
 impl Steering<'_> {
-    /// Applies settings, restarts the server, and waits until it answers with them in force.
+    /// Applies settings, restarts or starts the server, and waits until it answers with them in force.
     ///
     /// # Errors
-    /// When a command fails, and when the server does not answer within the limit, or not with these settings: in its own words.
-    pub fn begin(&self, asked: &Settings) -> Result<ConnectedSystem, HostError> {
+    /// When a command fails, when something answers before the server was started, and when the server does not answer within the limit, or
+    /// not with these settings: in its own words.
+    pub fn begin(&self, asked: &Settings) -> Result<(ConnectedSystem, Option<Turn>), HostError> {
         if !asked.is_empty() {
             self.run("apply", self.plan.apply.as_deref(), asked)?;
         }
         self.run("restart", self.plan.restart.as_deref(), asked)?;
+        let turn = self.plan.turns.as_ref().map(|turns| self.start(turns, asked)).transpose()?;
+        Ok((self.wait(asked)?, turn))
+    }
+
+    fn start(&self, turns: &TurnsPlan, asked: &Settings) -> Result<Turn, HostError> {
+        // A server that was just told to stop may still be at it.
+        let began = Instant::now();
+        while let Err(error) = self.is_down() {
+            if is_end_requested() || began.elapsed() >= UNCHANGED {
+                return Err(error);
+            }
+            std::thread::sleep(PAUSE);
+        }
+        let mut guard = Guard::start(&self.guard)?;
+        let logs = log::kept(self.logs.as_deref())?;
+        let log = logs.map_or_else(
+            || PathBuf::from("/dev/null"),
+            |logs| logs.join(format!("steering-{}-stop.log", file_name(self.name))),
+        );
+        // Promised before anything is started.
+        guard.run_at_end(Last {
+            launch: shell::launch(&in_the_open(&turns.stop), environment(self.name, asked), log),
+            limit_ms: self.plan.time_limit.0 / 1_000_000,
+            what: format!("the command `stop` of {}", self.name),
+        })?;
+        let turn = Turn(guard);
+        self.run("start", Some(&turns.start), asked)?;
+        Ok(turn)
+    }
+
+    /// Whether a system that is to be started does not run yet.
+    ///
+    /// # Errors
+    /// When something answers where it will be.
+    pub fn is_down(&self) -> Result<(), HostError> {
+        let answers = match &self.system.endpoint {
+            Endpoint::Tcp { host, port } => (host.as_str(), *port).to_socket_addrs().is_ok_and(|mut all| {
+                all.any(|it| TcpStream::connect_timeout(&it, self.connect_timeout).is_ok())
+            }),
+            Endpoint::Unix(path) => UnixStream::connect(path).is_ok(),
+            Endpoint::File(_) | Endpoint::InProcess => false,
+        };
+        if !answers {
+            return Ok(());
+        }
+        Err(HostError::new(format!(
+            "something answers at {} before `start` was run, and it would be measured in the place of {}\n\
+             hint: stop what runs there, or let `restart` take the place of `start` and `stop`",
+            self.system.endpoint, self.name
+        )))
+    }
+
+    fn wait(&self, asked: &Settings) -> Result<ConnectedSystem, HostError> {
         let limit = Duration::from(self.plan.time_limit);
         let began = Instant::now();
         let mut answered: Option<Instant> = None;
@@ -91,10 +162,20 @@ impl Steering<'_> {
         let Some(command) = command else { return Ok(()) };
         let limit = Duration::from(self.plan.time_limit);
         let environment = environment(self.name, asked);
-        // The guard lets nobody read what it makes, and a server may be its own child.
-        let command = format!("umask 022\n{command}");
-        shell::run(&format!("the command `{what}`"), &command, environment, limit, true, &self.guard)
+        shell::run(
+            &format!("the command `{what}`"),
+            &in_the_open(command),
+            environment,
+            limit,
+            true,
+            &self.guard,
+        )
     }
+}
+
+/// The guard lets nobody read what it makes, and a server may be its own child.
+fn in_the_open(command: &str) -> String {
+    format!("umask 022\n{command}")
 }
 
 /// What a command is told: the system, all settings as lines `name=value`, and each as a variable of its own.

@@ -191,6 +191,12 @@ impl Plan {
         Some((existing, existing.steering.as_ref()?))
     }
 
+    /// True for a system that commands of the user's start and stop.
+    #[must_use]
+    pub fn takes_turns(&self, system: usize) -> bool {
+        self.steering(system).is_some_and(|(_, steering)| steering.turns.is_some())
+    }
+
     /// The storage that a treatment's levels name.
     #[must_use]
     pub fn storage(&self, treatment: &Treatment) -> Option<&Storage> {
@@ -226,11 +232,12 @@ impl Plan {
         plots
     }
 
-    /// True when a level needs another start of a server, or when the nodes of a cluster would be at work beside another system: they are
-    /// when nobody asks them. Blocks are then split into whole plots (docs/decisions/010), and one system runs at a time.
+    /// True when a level needs another start of a server, when the nodes of a cluster would be at work beside another system (they are
+    /// when nobody asks them), or when systems take turns. Blocks are then split into whole plots (docs/decisions/010), and one system runs at a time.
     #[must_use]
     pub fn is_split(&self) -> bool {
-        if self.systems.len() > 1 && self.systems.iter().any(SystemPlan::is_cluster) {
+        let is_alone = |system: usize| self.systems[system].is_cluster() || self.takes_turns(system);
+        if self.systems.len() > 1 && (0..self.systems.len()).any(is_alone) {
             return true;
         }
         let mut first: BTreeMap<usize, WholePlot<'_>> = BTreeMap::new();
@@ -369,7 +376,7 @@ pub struct ExistingSystem {
     pub steering: Option<Box<SteeringPlan>>,
 }
 
-/// Shell commands of the user's that give a system settings and restart it.
+/// Shell commands of the user's that give a system settings, and restart it or start and stop it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SteeringPlan {
     /// Gives the system the settings of a whole plot, which stand in variables of its environment.
@@ -378,8 +385,20 @@ pub struct SteeringPlan {
     /// Restarts the system; run at the beginning of each whole plot, behind `apply`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restart: Option<String>,
+    /// Instead of `restart`, for a system that runs only while it is measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turns: Option<TurnsPlan>,
     /// How long each command, and the wait for an answer after them, may take.
     pub time_limit: Nanos,
+}
+
+/// Commands by which a system has its turn: it is started for a whole plot and stopped behind it, so that one system at a time is at work.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TurnsPlan {
+    /// Starts the system, with the settings in variables of its environment, and ends when it is on its way.
+    pub start: String,
+    /// Stops it again, whatever happens.
+    pub stop: String,
 }
 
 /// How the machine of a system that runs elsewhere is monitored.

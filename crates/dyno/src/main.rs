@@ -31,6 +31,7 @@ mod printer;
 mod reference;
 mod run;
 mod search;
+mod slot;
 mod spec_file;
 mod steered;
 mod system;

@@ -1,6 +1,7 @@
 //! Whether an experiment can be run here, found out before anything is started or written.
 
 use crate::checkup;
+use crate::steered::steering;
 use crate::systems::CONNECTIONS_BESIDE;
 use crate::together::{self, Member, Together};
 use crate::workload::AnyWorkload;
@@ -296,12 +297,26 @@ fn existing_system(
 ) {
     let system = &plan.systems[index];
     if let Some(steering) = &source.steering {
-        for (key, command) in [("apply", &steering.apply), ("restart", &steering.restart)] {
-            missing_program(&Place::System(system.name.clone()), key, command.as_deref(), found);
+        let turns = steering.turns.as_ref();
+        let commands = [
+            ("apply", steering.apply.as_deref()),
+            ("restart", steering.restart.as_deref()),
+            ("start", turns.map(|turns| turns.start.as_str())),
+            ("stop", turns.map(|turns| turns.stop.as_str())),
+        ];
+        for (key, command) in commands {
+            missing_program(&Place::System(system.name.clone()), key, command, found);
         }
     }
     if let Some(program) = system_monitor(source).and_then(missing_command) {
         found(of_system(plan, index, Obstacle::NoMonitor { program: program.to_owned() }));
+    }
+    if let Some(steering) = steering(plan, index, None).filter(|_| plan.takes_turns(index)) {
+        // It does not run yet, so nothing else can be asked.
+        if let Err(error) = steering.is_down() {
+            found(of_system(plan, index, Obstacle::said(&error.to_string())));
+        }
+        return;
     }
     let connected =
         match existing::connect(source, system.query_mode, system.connect_timeout.into(), &BTreeMap::new()) {

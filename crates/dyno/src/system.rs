@@ -9,6 +9,7 @@ use dyno_host::monitor;
 use dyno_host::probe;
 use dyno_host::server::{FaultNode, RunningServer};
 use dyno_host::settings::RoundedSetting;
+use dyno_host::steering::Turn;
 use dyno_host::way::{Gate, RunningWay};
 use dyno_model::event::StartTimes;
 use dyno_model::failure::OperationFailure;
@@ -33,6 +34,8 @@ pub(crate) struct Ready {
     pub(crate) ways: Vec<(String, RunningWay)>,
     /// Directly in front of each of its servers, where a fault is to cut the way to one: by the node's name, in the order of [`Self::servers`].
     pub(crate) gates: Vec<(String, Arc<Gate>)>,
+    /// What stops it, if a command of the user's started it.
+    pub(crate) turn: Option<Turn>,
 }
 
 /// Whose server it is.
@@ -54,6 +57,7 @@ impl Ready {
             is_untouched: true,
             ways: Vec::new(),
             gates: Vec::new(),
+            turn: None,
         }
     }
 

@@ -2,6 +2,7 @@
 //! plot, stopped at the end.
 
 use crate::disk::DiskWatch;
+use crate::slot::{FAILURES_MAX, Slot};
 use crate::steered::{Before, steering};
 use crate::system::{Ready, Source};
 use crate::together::{only_reads, unmake};
@@ -10,7 +11,7 @@ use dyno_engine::workload::DataSet;
 use dyno_host::data_set::{DataSetKey, SavedDataSet, loader};
 use dyno_host::existing;
 use dyno_host::guard::GuardCommand;
-use dyno_host::marker::{self, ClaimOptions};
+use dyno_host::marker::{self, Claim, ClaimOptions};
 use dyno_host::monitor;
 use dyno_host::server::{self, RunningServer, StartOptions};
 use dyno_host::way::{self, WayOptions};
@@ -18,7 +19,6 @@ use dyno_model::event::{Event, Listener};
 use dyno_model::finding::Finding;
 use dyno_model::plan::{
     DataPolicy, EndpointPlan, ExistingSystem, MonitorPlan, PasswordSource, Plan, SystemSource, Treatment,
-    WholePlot,
 };
 use dyno_model::target::Target;
 use dyno_store::utc_now;
@@ -29,8 +29,6 @@ use std::time::{Duration, Instant};
 
 /// Connections beside the clients': loaders, observer, counters.
 pub(crate) const CONNECTIONS_BESIDE: u32 = 10;
-/// A system that could not be brought up so many times in a row is not tried again.
-const FAILURES_MAX: u32 = 2;
 /// Longest name of a server's log, without number and ending.
 const LOG_NAME_MAX: usize = 120;
 
@@ -49,41 +47,6 @@ pub(crate) struct Systems<'p> {
     told: Vec<Finding>,
     /// What settings of systems had that commands of the user's change.
     before: Before,
-}
-
-#[derive(Default)]
-struct Slot<'p> {
-    ready: Option<Ready>,
-    /// The whole plot that it was brought up for.
-    plot: Option<WholePlot<'p>>,
-    troubles: Vec<Trouble<'p>>,
-}
-
-/// A whole plot whose server could not be brought up.
-struct Trouble<'p> {
-    plot: WholePlot<'p>,
-    /// Times in a row.
-    failures: u32,
-    /// Why, the last time.
-    reason: String,
-}
-
-impl<'p> Slot<'p> {
-    /// The reason why a whole plot is not tried again.
-    fn given_up(&self, plot: WholePlot<'p>) -> Option<&str> {
-        let trouble = self.troubles.iter().find(|trouble| trouble.plot == plot)?;
-        (trouble.failures >= FAILURES_MAX).then_some(trouble.reason.as_str())
-    }
-
-    fn note_failure(&mut self, plot: WholePlot<'p>, reason: &str) {
-        match self.troubles.iter_mut().find(|trouble| trouble.plot == plot) {
-            Some(trouble) => {
-                trouble.failures += 1;
-                reason.clone_into(&mut trouble.reason);
-            }
-            None => self.troubles.push(Trouble { plot, failures: 1, reason: reason.to_owned() }),
-        }
-    }
 }
 
 /// A saved data set and what it holds.
@@ -123,14 +86,12 @@ impl<'p> Systems<'p> {
         }
     }
 
-    /// Stops the server of a system, if dyno started it.
+    /// Stops the server of a system, if dyno or a command of the user's started it.
     pub(crate) fn stop_system(&mut self, system: usize, listener: &mut dyn Listener) {
-        match self.slots[system].ready.take() {
-            Some(Ready { source: Source::Managed(server), ways, .. }) => {
-                ways.into_iter().for_each(|(_, running)| tell_problems(running.stop(), listener));
-                self.stop(system, *server, listener);
-            }
-            ready => self.slots[system].ready = ready,
+        let is_started =
+            |ready: &mut Ready| ready.turn.is_some() || matches!(ready.source, Source::Managed(_));
+        if let Some(ready) = self.slots[system].ready.take_if(is_started) {
+            self.part_with(system, ready, listener);
         }
     }
 
@@ -194,7 +155,7 @@ impl<'p> Systems<'p> {
                     }
                 }
                 let slot = &mut self.slots[system];
-                slot.troubles.retain(|trouble| trouble.plot != plot);
+                slot.forget_failures(plot);
                 slot.plot = Some(plot);
                 slot.ready = Some(ready);
                 Ok(())
@@ -217,6 +178,7 @@ impl<'p> Systems<'p> {
         let treatment = &self.plan.treatments[treatment];
         let system = treatment.system;
         let plan = &self.plan.systems[system];
+        let mut turn = None;
         let (source, version, settings) = match &plan.source {
             SystemSource::Managed(managed) => {
                 let managed = self.plan.server(treatment).unwrap_or_else(|| managed.clone());
@@ -230,14 +192,16 @@ impl<'p> Systems<'p> {
                 (Source::Managed(Box::new(server)), version, settings)
             }
             SystemSource::Existing(source) => {
-                let connected = match steering(self.plan, system) {
+                let connected = match steering(self.plan, system, self.log_dir.as_deref()) {
                     Some(steering) => steering.begin(&treatment.variation.settings),
                     None => {
                         let timeout = plan.connect_timeout.into();
-                        existing::connect(source, plan.query_mode, timeout, &BTreeMap::new())
+                        let connected = existing::connect(source, plan.query_mode, timeout, &BTreeMap::new());
+                        connected.map(|connected| (connected, None))
                     }
                 };
-                let existing = connected.map_err(|error| error.to_string())?;
+                let (existing, begun) = connected.map_err(|error| error.to_string())?;
+                turn = begun;
                 let (version, settings) = (existing.version.clone(), existing.settings.clone());
                 (Source::Existing(Box::new(existing)), version, settings)
             }
@@ -245,6 +209,7 @@ impl<'p> Systems<'p> {
         };
         let loaded = data.map(|data| data.fingerprint.clone());
         let mut ready = Ready::new(source, plan.connect_timeout.into(), loaded);
+        ready.turn = turn;
         let created_at = utc_now();
         let options = self.claim_options(&created_at);
         // A database whose tables are used as they are is not marked; it must be dyno's or named all the same.
@@ -527,11 +492,13 @@ impl<'p> Systems<'p> {
         Some(reason)
     }
 
-    /// Stops a server that dyno started and that does not answer any more, so that the next trial gets a new one; says why, when it
+    /// Stops a server that was started for this run and that does not answer any more, so that the next trial gets a new one; says why, when it
     /// does. Of others dyno knows nothing but that: the next trial asks them again.
     pub(crate) fn bury_if_silent(&mut self, system: usize, listener: &mut dyn Listener) -> Option<String> {
         let ready = self.slots[system].ready.as_ref()?;
-        let Source::Managed(_) = &ready.source else { return None };
+        if ready.turn.is_none() && matches!(ready.source, Source::Existing(_)) {
+            return None;
+        }
         let failure = ready.asked().err()?;
         let reason = format!("does not answer any more: {failure}");
         self.stop_system(system, listener);
@@ -550,32 +517,49 @@ impl<'p> Systems<'p> {
     /// Stops what dyno started and removes from existing systems what dyno made there.
     pub(crate) fn tear_down(&mut self, listener: &mut dyn Listener) {
         for system in 0..self.slots.len() {
-            let Some(ready) = self.slots[system].ready.take() else { continue };
-            ready.ways.into_iter().for_each(|(_, running)| tell_problems(running.stop(), listener));
-            match ready.source {
-                Source::Managed(server) => self.stop(system, *server, listener),
-                Source::Existing(_) if self.data_policy(system) == DataPolicy::Existing => {}
-                Source::Existing(existing) => {
-                    let has_tables = ready.claim.as_ref().is_some_and(|claim| !claim.tables.is_empty());
-                    // A user who wants the end does not wait for a program.
-                    if has_tables && !is_end_requested() {
-                        unmake(self.plan, system, &existing.target);
-                    }
-                    let replaced = ready.claim.map(|claim| claim.replaced).unwrap_or_default();
-                    if let Err(error) = marker::cleanup(&existing.target, &replaced) {
-                        let what = format!(
-                            "tables made by dyno could not be removed from {}: {error}",
-                            self.plan.systems[system].name
-                        );
-                        tell_problems([what], listener);
-                    }
-                }
+            if let Some(ready) = self.slots[system].ready.take() {
+                self.part_with(system, ready, listener);
             }
         }
         for system in 0..self.slots.len() {
             tell_problems(self.before.put_back(self.plan, system), listener);
         }
         self.remove_saved(listener);
+    }
+
+    /// Stops a system that was started for this run, and leaves one that was there as it was.
+    fn part_with(&self, system: usize, ready: Ready, listener: &mut dyn Listener) {
+        ready.ways.into_iter().for_each(|(_, running)| tell_problems(running.stop(), listener));
+        match ready.source {
+            Source::Managed(server) => self.stop(system, *server, listener),
+            Source::Existing(existing) => {
+                if self.data_policy(system) == DataPolicy::Own {
+                    self.clean(system, &existing.target, ready.claim, listener);
+                }
+                if let Some(turn) = ready.turn {
+                    tell_problems(turn.end(), listener);
+                    let system = self.plan.systems[system].name.clone();
+                    listener.event(&Event::SystemStopped { system });
+                }
+            }
+        }
+    }
+
+    /// Removes what dyno made.
+    fn clean(&self, system: usize, target: &Target, claim: Option<Claim>, listener: &mut dyn Listener) {
+        let has_tables = claim.as_ref().is_some_and(|claim| !claim.tables.is_empty());
+        // A user who wants the end does not wait for a program.
+        if has_tables && !is_end_requested() {
+            unmake(self.plan, system, target);
+        }
+        let replaced = claim.map(|claim| claim.replaced).unwrap_or_default();
+        if let Err(error) = marker::cleanup(target, &replaced) {
+            let name = &self.plan.systems[system].name;
+            tell_problems(
+                [format!("tables made by dyno could not be removed from {name}: {error}")],
+                listener,
+            );
+        }
     }
 
     /// Removes what was saved; servers are stopped before.

@@ -1,12 +1,27 @@
-//! The server's log: its end, and what it says about a setting or a port.
+//! The server's log: where it is kept, its end, and what it says about a setting or a port.
 
+use crate::error::HostError;
 use dyno_model::printable::shortened;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// How much of a log's end is looked at.
 const END_BYTES: u64 = 64 * 1024;
+
+/// The folder for logs that are kept, which is made.
+///
+/// # Errors
+/// When it cannot be made.
+pub(crate) fn kept(folder: Option<&Path>) -> Result<Option<PathBuf>, HostError> {
+    let make = |folder: &Path| {
+        fs::create_dir_all(folder).and_then(|()| fs::canonicalize(folder)).map_err(|error| {
+            let folder = folder.display();
+            HostError::new(format!("cannot keep the server's log in the folder {folder}: {error}"))
+        })
+    };
+    folder.map(make).transpose()
+}
 
 /// The last lines of a log; none when it cannot be read.
 pub(crate) fn tail(path: &Path, lines: usize) -> Vec<String> {
@@ -98,7 +113,7 @@ mod tests {
     #[test]
     fn the_end_of_a_log_comes_without_empty_lines() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        std::fs::write(file.path(), "one\n\ntwo\nthree\n\n").unwrap();
+        fs::write(file.path(), "one\n\ntwo\nthree\n\n").unwrap();
         assert_eq!(tail(file.path(), 2), ["two", "three"]);
         assert_eq!(tail(file.path(), 9).len(), 3);
         assert!(tail(Path::new("/nonexistent/log"), 2).is_empty());
@@ -152,7 +167,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let first = kept_log(folder.path(), "MariaDB 10.11 (pool)");
         assert_eq!(first, folder.path().join("mariadb-10.11--pool.log"));
-        std::fs::write(&first, "").unwrap();
+        fs::write(&first, "").unwrap();
         assert_eq!(
             kept_log(folder.path(), "MariaDB 10.11 (pool)"),
             folder.path().join("mariadb-10.11--pool-2.log")

@@ -52,7 +52,7 @@ pub(super) fn start(
     let binary = locate(server.kind, server.bin_dir.as_deref())?;
     let recipe = recipe(server.kind).expect("a kind with a program has a recipe");
     let owner = account::for_server(server.kind, recipe.user)?;
-    let log_dir = log_dir(options)?;
+    let log_dir = log::kept(options.log_dir.as_deref())?;
     let (mut guard, parent) = place(server, options, owner, log_dir.as_deref())?;
     let mut site = lay_out(&mut guard, server, options, binary, recipe, owner, &parent)?;
     if let Some(seat) = seat {
@@ -163,17 +163,6 @@ fn lay_out<'a>(
 fn usable(place: &Path, owner: Option<Owner>) -> Result<PathBuf, HostError> {
     check_parent(place, owner)?;
     fs::canonicalize(place).map_err(|error| scratch(place, error))
-}
-
-/// The folder for logs that are kept.
-pub(super) fn log_dir(options: &StartOptions) -> Result<Option<PathBuf>, HostError> {
-    let make = |folder: &PathBuf| {
-        fs::create_dir_all(folder).and_then(|()| fs::canonicalize(folder)).map_err(|error| {
-            let folder = folder.display();
-            HostError::new(format!("cannot keep the server's log in the folder {folder}: {error}"))
-        })
-    };
-    options.log_dir.as_ref().map(make).transpose()
 }
 
 /// The operating system refused something that is always there.

@@ -146,7 +146,7 @@ pub static SYSTEM: Section = Section {
             "steering",
             "table",
             "none",
-            "with `url`: commands that give the system settings and restart it, so that settings can be factors",
+            "with `url`: commands that give the system settings, restart it, or start and stop it, so that settings can be factors",
         ),
     ],
 };
@@ -173,7 +173,7 @@ pub static MONITOR: Section = Section {
     ],
 };
 
-/// What gives a system settings and restarts it.
+/// What gives a system settings, and restarts it or starts and stops it.
 pub static STEERING: Section = Section {
     heading: "steering",
     prefix: "system.steering.",
@@ -191,6 +191,19 @@ pub static STEERING: Section = Section {
             "shell command",
             "none",
             "restarts the system; run behind `apply` at the beginning of each block and whole plot",
+        ),
+        key(
+            "start",
+            "shell command",
+            "none",
+            "instead of `restart`: starts the system, which must not run yet, behind `apply` at the beginning of each whole plot. It must end when the \
+             server is on its way, as `docker run --detach` and `pg_ctl start` do",
+        ),
+        key(
+            "stop",
+            "shell command",
+            "none",
+            "with `start`: stops the system when its whole plot is over, when the start fails, and when dyno is ended or killed",
         ),
         ranged(
             "time_limit",

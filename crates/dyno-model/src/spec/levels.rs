@@ -45,7 +45,7 @@ pub(super) fn check_settings(factors: &[Factor], systems: &[SystemPlan], problem
         let is_meant = |plan: &&SystemPlan| system.as_ref().is_none_or(|name| *name == plan.name);
         let is_fixed = |plan: &&SystemPlan| match &plan.source {
             SystemSource::Existing(system) => {
-                system.steering.as_ref().is_none_or(|steering| steering.apply.is_none())
+                system.steering.as_ref().is_none_or(|it| it.apply.is_none() && it.turns.is_none())
             }
             _ => false,
         };

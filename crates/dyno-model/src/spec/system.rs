@@ -7,7 +7,7 @@ use super::tree::{Node, Table, Value};
 use crate::address::Address;
 use crate::plan::{
     DataPolicy, ExistingSystem, ManagedServer, MonitorPlan, PasswordSource, ServerKind, SteeringPlan,
-    SystemPlan, SystemSource,
+    SystemPlan, SystemSource, TurnsPlan,
 };
 use crate::target::{QueryMode, Target};
 use crate::units::Nanos;
@@ -232,13 +232,36 @@ fn monitor(system: &Fields<'_>) -> Option<MonitorPlan> {
 fn steering(system: &Fields<'_>) -> Option<Box<SteeringPlan>> {
     let (table, span) = system.table("steering")?;
     let fields = Fields::new(&STEERING, table, span, system.problems);
-    let [apply, restart] = ["apply", "restart"].map(|key| fields.text(key).map(str::to_owned));
-    if apply.is_none() && restart.is_none() {
-        let help = "add for example `restart = \"docker restart db\"`";
-        system.problems.report(Diagnostic::new(span, "`steering` names no command").help(help));
+    let [apply, restart, start, stop] =
+        ["apply", "restart", "start", "stop"].map(|key| fields.text(key).map(str::to_owned));
+    let refuse =
+        |message: &str, help: &str| system.problems.report(Diagnostic::new(span, message).help(help));
+    let turns = (start.is_some() || stop.is_some()).then(|| {
+        // Without one of them there is no plan; what follows is not told a second time.
+        TurnsPlan { start: start.unwrap_or_default(), stop: stop.unwrap_or_default() }
+    });
+    if let Some(TurnsPlan { start, stop }) = &turns {
+        if start.is_empty() {
+            fields.missing("start", "add for example `start = \"docker run --detach --name db ...\"`");
+        }
+        if stop.is_empty() {
+            fields.missing(
+                "stop",
+                "what `start` starts must end; for example `stop = \"docker rm --force db\"`",
+            );
+        }
+    }
+    if turns.is_some() && restart.is_some() {
+        refuse(
+            "`restart` does not go with `start` and `stop`",
+            "leave it out: dyno stops and starts the system",
+        );
+    }
+    if apply.is_none() && restart.is_none() && turns.is_none() {
+        refuse("`steering` names no command", "add for example `restart = \"docker restart db\"`");
     }
     let time_limit = fields.duration("time_limit").unwrap_or(STEERING_LIMIT_DEFAULT);
-    Some(Box::new(SteeringPlan { apply, restart, time_limit }))
+    Some(Box::new(SteeringPlan { apply, restart, turns, time_limit }))
 }
 
 /// A part of a text value as a place of the file; the whole value when the text was written with escapes.

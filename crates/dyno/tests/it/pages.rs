@@ -76,7 +76,9 @@ fn links_of_readme_guide_and_all_other_pages_lead_somewhere() {
 }
 
 /// Options of other programs that the pages for users name.
-const OTHERS: [&str; 8] = [
+const OTHERS: [&str; 10] = [
+    "--name",
+    "--rm",
     "--release",
     "--path",
     "--headless",

@@ -1,11 +1,13 @@
-//! Systems that run elsewhere, steered by commands: settings as factors, restarts, and settings that are put back. The server is one that this
-//! test makes, started and restarted by PostgreSQL's own `pg_ctl`, as a service manager would.
+//! Systems that run elsewhere, steered by commands: settings as factors, restarts, settings that are put back, and turns. The server is one that this
+//! test makes, started, restarted and stopped by PostgreSQL's own `pg_ctl`, as a service manager would.
 
-use crate::program::{Bench, events};
-use dyno_model::event::Event;
+use crate::ends::Running;
+use crate::program::{Bench, events, records};
+use dyno_model::audit::AuditVerdict;
+use dyno_model::event::{Event, Phase};
 use dyno_model::plan::ServerKind;
-use dyno_testkit::require_server;
-use std::net::{Ipv4Addr, TcpListener};
+use dyno_testkit::{require_server, wait_until};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -18,6 +20,13 @@ struct Postgres {
 
 impl Postgres {
     fn new() -> Option<Self> {
+        let it = Self::stopped()?;
+        it.run(&it.start(""));
+        Some(it)
+    }
+
+    /// One that does not run yet.
+    fn stopped() -> Option<Self> {
         require_server(ServerKind::Postgres)?;
         let binary = dyno_host::server::locate(ServerKind::Postgres, None).expect("it is here");
         let programs = binary.program.parent().expect("a folder").to_owned();
@@ -31,16 +40,39 @@ impl Postgres {
         let shell = format!(
             "set -e\nchmod 755 '{folder}'\nmkdir '{data}'\n[ $(id -u) != 0 ] || chown postgres '{data}'\n\
              {initdb} -D '{data}' -A trust -U bench --no-sync >/dev/null\n\
-             echo \"include_if_exists = 'dyno.conf'\" >> '{data}/postgresql.conf'\n\
-             {ctl} -w start -l '{data}/log' -o '-p {port} -k {data} -h 127.0.0.1' >/dev/null\n",
+             echo \"include_if_exists = 'dyno.conf'\" >> '{data}/postgresql.conf'\n",
             folder = it.folder.path().display(),
             data = data.display(),
             initdb = it.command("initdb"),
-            ctl = it.ctl(),
         );
-        let status = Command::new("sh").args(["-c", &shell]).status().expect("the system does it");
-        assert!(status.success(), "{status}");
+        it.run(&shell);
         Some(it)
+    }
+
+    fn run(&self, shell: &str) {
+        let status = Command::new("sh").args(["-c", shell]).status().expect("the system does it");
+        assert!(status.success(), "{status}: {shell}");
+    }
+
+    /// The command that starts it, with options besides.
+    fn start(&self, options: &str) -> String {
+        let (ctl, data, port) = (self.ctl(), self.data(), self.port);
+        let data = data.display();
+        format!("{ctl} -w start -l '{data}/log' -o '-p {port} -k {data} -h 127.0.0.1{options}' >/dev/null")
+    }
+
+    /// The command that stops it.
+    fn stop(&self) -> String {
+        format!("{} -m fast -w stop >/dev/null", self.ctl())
+    }
+
+    fn starts(&self) -> usize {
+        text(&self.data().join("log")).matches("ready to accept connections").count()
+    }
+
+    /// True while it runs, or anything else where it would.
+    fn answers(&self) -> bool {
+        TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).is_ok()
     }
 
     fn data(&self) -> PathBuf {
@@ -124,8 +156,7 @@ fn settings_of_a_server_that_others_started_are_varied_read_back_and_put_back() 
     assert_eq!(applied.lines().count(), 5, "{applied}");
     assert_eq!(applied.lines().last(), Some("Shop: 128MB"), "{applied}");
     assert!(text(&postgres.data().join("dyno.conf")).contains("shared_buffers = '128MB'"));
-    let starts = || text(&postgres.data().join("log")).matches("ready to accept connections").count();
-    assert_eq!(starts(), 6, "the first, one for each whole plot, and the last with what it had");
+    assert_eq!(postgres.starts(), 6, "the first, one for each whole plot, and the last with what it had");
 
     // Without anything to apply, each block has a fresh start all the same.
     let restart =
@@ -133,7 +164,7 @@ fn settings_of_a_server_that_others_started_are_varied_read_back_and_put_back() 
     bench.file("blocks.toml", postgres.spec(&restart, "\"workload.variant\" = [\"in-place\"]"));
     let ended = bench.dyno(&["run", "blocks.toml", "--out", "b"]);
     assert!(ended.is_done(), "{ended}");
-    assert_eq!(starts(), 8);
+    assert_eq!(postgres.starts(), 8);
 }
 
 #[test]
@@ -162,10 +193,99 @@ fn what_does_not_take_effect_or_fails_is_told_in_the_servers_words_and_the_comma
     );
     // It ends the server and does not start it.
     let apply = postgres.apply(&bench);
-    let stop = format!("{} -m fast -w stop >/dev/null", postgres.ctl());
+    let stop = postgres.stop();
     let ended = run(&format!("apply = \"{}\", restart = \"{stop}\", time_limit = \"3s\"", apply.display()));
     assert!(
         ended.stderr.contains("it was not ready within 3 s: cannot connect to postgres://bench@127.0.0.1"),
         "{ended}"
     );
+}
+
+/// A system that is started and stopped by commands, which write down that they were run.
+fn turns(bench: &Bench, postgres: &Postgres, name: &str, options: &str) -> String {
+    let told = bench.path().join("told");
+    let (told, start, stop) = (told.display(), postgres.start(options), postgres.stop());
+    let start = bench.file(&format!("start-{name}.sh"), format!("echo start {name} >> '{told}'\n{start}\n"));
+    let stop = bench.file(&format!("stop-{name}.sh"), format!("echo stop {name} >> '{told}'\n{stop}\n"));
+    format!(
+        "[[system]]\nname = \"{name}\"\nurl = \"postgres://bench@127.0.0.1:{}/postgres\"\n\
+         steering = {{ start = \"sh {}\", stop = \"sh {}\", time_limit = \"1m\" }}\n",
+        postgres.port,
+        start.display(),
+        stop.display()
+    )
+}
+
+const LOAD: &str = "[workload]\nkind = \"rush\"\nrows = 10\nvariant = \"in-place\"\n[load]\nclients = 2\ntransactions = 20\n";
+
+#[test]
+fn systems_that_are_started_and_stopped_take_turns_on_one_port_and_leave_nothing() {
+    let bench = Bench::new();
+    let (Some(first), Some(mut second)) = (Postgres::stopped(), Postgres::stopped()) else { return };
+    second.port = first.port;
+    let one = turns(&bench, &first, "One", " -c shared_buffers=$DYNO_SETTING_SHARED_BUFFERS");
+    let two = turns(&bench, &second, "Two", "");
+    // Within quotes of its own, the shell of `pg_ctl` sees the variable.
+    let levels = "[factors]\n\"system.One.server.settings.shared_buffers\" = [\"16MB\", \"32MB\"]\n";
+    bench.file("spec.toml", format!("title = \"t\"\n{one}{two}{LOAD}{levels}[design]\nblocks = 2\n"));
+    let ended = bench.dyno(&["run", "spec.toml", "--out", "r"]);
+    assert!(ended.is_done(), "{ended}");
+    let records = records(&bench.path().join("r"));
+    assert!(records.iter().all(|record| record.audit.verdict() == AuditVerdict::Intact), "{ended}");
+    let told = text(&bench.path().join("told"));
+    let told: Vec<&str> = told.lines().collect();
+    for turn in told.chunks(2) {
+        assert_eq!(turn[0].replace("start", "stop"), turn[1], "one at a time: {told:?}");
+    }
+    let mut found = Vec::new();
+    for event in events(&bench.path().join("r")) {
+        if let Event::SystemReady { system, settings, .. } = event {
+            found.push(format!("{system} {}", settings["shared_buffers"]));
+        }
+    }
+    found.sort_unstable();
+    assert_eq!(found, ["One 16MB", "One 16MB", "One 32MB", "One 32MB", "Two 128MB", "Two 128MB"]);
+    assert_eq!((first.starts(), second.starts(), told.len()), (4, 2, 12));
+    assert!(!first.answers());
+    // Nothing of dyno's is in it when it runs again.
+    first.run(&first.start(""));
+    let ended = bench.dyno(&["cleanup", &format!("postgres://bench@127.0.0.1:{}/postgres", first.port)]);
+    assert!(ended.code == 0 && ended.stdout.contains("nothing"), "{ended}");
+}
+
+#[test]
+fn what_runs_where_a_system_is_to_be_started_is_not_measured_in_its_place() {
+    let bench = Bench::new();
+    let Some(postgres) = Postgres::new() else { return };
+    let system = turns(&bench, &postgres, "Shop", "");
+    bench.file("spec.toml", format!("title = \"t\"\n{system}{LOAD}[design]\nblocks = 1\n"));
+    let ended = bench.dyno(&["run", "spec.toml", "--out", "r"]);
+    let told = format!("something answers at 127.0.0.1:{} before `start` was run", postgres.port);
+    assert!(ended.code != 0 && ended.stderr.contains(&told), "{ended}");
+    assert_eq!(text(&bench.path().join("told")), "", "neither is it started a second time, nor stopped");
+    assert!(postgres.answers());
+}
+
+#[test]
+fn a_system_is_stopped_when_its_start_fails_and_when_dyno_is_killed() {
+    let bench = Bench::new();
+    let Some(postgres) = Postgres::stopped() else { return };
+    let told = || text(&bench.path().join("told"));
+    // It starts, and says that it has not.
+    let system = turns(&bench, &postgres, "Shop", "").replace(".sh\", stop", ".sh; exit 3\", stop");
+    bench.file("failing.toml", format!("title = \"t\"\n{system}{LOAD}[design]\nblocks = 1\n"));
+    let ended = bench.dyno(&["run", "failing.toml", "--out", "f"]);
+    assert!(ended.stderr.contains("the command `start` ended with exit code 3"), "{ended}");
+    assert!(told().ends_with("start Shop\nstop Shop\n"), "{ended} {}", told());
+    assert!(!postgres.answers());
+
+    let system = turns(&bench, &postgres, "Shop", "");
+    let endless = LOAD.replace("transactions = 20", "duration = \"10m\"");
+    bench.file("endless.toml", format!("title = \"t\"\n{system}{endless}[design]\nblocks = 1\n"));
+    let before = told();
+    let run = Running::of(&bench, bench.command(&["run", "endless.toml", "--out", "r"]));
+    run.await_phase(Phase::Measure);
+    crate::program::signal("-KILL", run.pid());
+    wait_until("the system is stopped", || !postgres.answers());
+    assert_eq!(told(), format!("{before}start Shop\nstop Shop\n"));
 }

@@ -7,9 +7,7 @@ use crate::server::error::{log_of, query, scratch, settings_differ};
 use crate::server::harmed::Harmed;
 use crate::server::inner::InnerNode;
 use crate::server::ndb::{Programs, configuration, is_parameter, of_sql, refusal};
-use crate::server::process::{
-    POLL, PORT_ATTEMPTS, free_port, log_dir, make_folder, own_folder, place, system,
-};
+use crate::server::process::{POLL, PORT_ATTEMPTS, free_port, make_folder, own_folder, place, system};
 use crate::server::recipes::recipe;
 use crate::server::seat::{Membership, Seat};
 use crate::server::{RunningServer, StartOptions, account, kept_log, locate, log};
@@ -88,7 +86,7 @@ fn start_inner(
 fn prepare(server: &ManagedServer, options: &StartOptions, name: String) -> Result<InnerNode, HostError> {
     let user = recipe(server.kind).expect("a cluster has a recipe").user;
     let owner = account::for_server(server.kind, user)?;
-    let kept = log_dir(options)?;
+    let kept = log::kept(options.log_dir.as_deref())?;
     let (mut guard, parent) = place(server, options, owner, kept.as_deref())?;
     let prefix = format!("dyno-{}", server.kind);
     let folder = make_folder(&mut guard, &parent, &prefix, owner, &["data", "tmp"])?;

@@ -2,7 +2,7 @@
 
 use super::super::parse;
 use super::{GOOD, catalog, errors, input};
-use crate::plan::SteeringPlan;
+use crate::plan::{SteeringPlan, TurnsPlan};
 use crate::units::Nanos;
 
 /// The spec with commands for the system that runs already, and its settings varied.
@@ -24,6 +24,7 @@ fn settings_can_be_varied_where_something_applies_them() {
     let expected = SteeringPlan {
         apply: Some("./apply".to_owned()),
         restart: Some("systemctl restart db".to_owned()),
+        turns: None,
         time_limit: Nanos(60_000_000_000),
     };
     assert_eq!(plan.steering(1).map(|(_, steering)| steering), Some(&expected));
@@ -32,6 +33,37 @@ fn settings_can_be_varied_where_something_applies_them() {
     assert_eq!((plan.is_split(), plan.starts_per_block()), (true, 3));
     let other = read("{ apply = \"./apply\" }").unwrap();
     assert_eq!(other.steering(1).map(|(_, it)| it.time_limit), Some(Nanos(300_000_000_000)));
+}
+
+#[test]
+fn a_system_that_is_started_and_stopped_takes_turns_with_the_others_and_has_its_settings_from_its_start() {
+    let read = |steering: &str| parse(input(&text(steering)), &catalog()).map(|(_, plan)| plan);
+    let plan = read("{ start = \"docker run -d db\", stop = \"docker rm -f db\" }").unwrap();
+    let turns = TurnsPlan { start: "docker run -d db".to_owned(), stop: "docker rm -f db".to_owned() };
+    assert_eq!(plan.steering(1).map(|(_, it)| it.turns.clone()), Some(Some(turns)));
+    assert!(plan.takes_turns(1) && !plan.takes_turns(0));
+    // Without levels of settings there are turns all the same, but none of a system alone.
+    let mut plan = plan;
+    for treatment in &mut plan.treatments {
+        treatment.variation.settings.clear();
+    }
+    assert!(plan.is_split());
+    plan.treatments.retain(|treatment| treatment.system == 1);
+    plan.systems.swap_remove(0);
+    plan.treatments.iter_mut().for_each(|treatment| treatment.system = 0);
+    assert!(!plan.is_split());
+}
+
+#[test]
+fn start_and_stop_are_given_together_and_in_the_place_of_restart() {
+    let found = |steering: &str| errors(&text(steering));
+    let (start, stop) = ("start = \"docker start db\"", "stop = \"docker stop db\"");
+    let told = found(&format!("{{ {start} }}"));
+    assert!(told[0].contains("missing key `stop`") && told[0].contains("docker rm --force"), "{told:?}");
+    let told = found(&format!("{{ {stop} }}"));
+    assert!(told[0].contains("missing key `start`") && told[0].contains("docker run"), "{told:?}");
+    let told = found(&format!("{{ {start}, {stop}, restart = \"docker restart db\" }}"));
+    assert!(told[0].contains("`restart` does not go with `start` and `stop`"), "{told:?}");
 }
 
 #[test]

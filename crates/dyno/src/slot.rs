@@ -1,0 +1,50 @@
+//! A place for each system of a plan: the system while it answers, and how often it could not be brought up.
+
+use crate::system::Ready;
+use dyno_model::plan::WholePlot;
+
+/// A system that could not be brought up so many times in a row is not tried again.
+pub(crate) const FAILURES_MAX: u32 = 2;
+
+/// A place for one system.
+#[derive(Default)]
+pub(crate) struct Slot<'p> {
+    /// The system, while it answers.
+    pub(crate) ready: Option<Ready>,
+    /// The whole plot that it was brought up for.
+    pub(crate) plot: Option<WholePlot<'p>>,
+    troubles: Vec<Trouble<'p>>,
+}
+
+/// A whole plot whose server could not be brought up.
+struct Trouble<'p> {
+    plot: WholePlot<'p>,
+    /// Times in a row.
+    failures: u32,
+    /// Why, the last time.
+    reason: String,
+}
+
+impl<'p> Slot<'p> {
+    /// The reason why a whole plot is not tried again.
+    pub(crate) fn given_up(&self, plot: WholePlot<'p>) -> Option<&str> {
+        let trouble = self.troubles.iter().find(|trouble| trouble.plot == plot)?;
+        (trouble.failures >= FAILURES_MAX).then_some(trouble.reason.as_str())
+    }
+
+    /// It is up.
+    pub(crate) fn forget_failures(&mut self, plot: WholePlot<'p>) {
+        self.troubles.retain(|trouble| trouble.plot != plot);
+    }
+
+    /// It could not be brought up once more.
+    pub(crate) fn note_failure(&mut self, plot: WholePlot<'p>, reason: &str) {
+        match self.troubles.iter_mut().find(|trouble| trouble.plot == plot) {
+            Some(trouble) => {
+                trouble.failures += 1;
+                reason.clone_into(&mut trouble.reason);
+            }
+            None => self.troubles.push(Trouble { plot, failures: 1, reason: reason.to_owned() }),
+        }
+    }
+}
