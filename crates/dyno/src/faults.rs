@@ -57,7 +57,7 @@ impl Faults {
             return Ok(None);
         }
         let nodes = Arc::new(ready.fault_nodes());
-        let gates = Arc::new(ready.gates.clone());
+        let gates = Arc::new(ready.gates(plan.endpoint(treatment)));
         for fault in planned.iter().filter(|fault| fault.action == FaultAction::FillDisk) {
             node(&nodes, fault)?.check_disk().map_err(|error| error.to_string())?;
         }

@@ -1,7 +1,6 @@
 //! One system that answers: a server that dyno started, or one that was there, with what dyno knows of it while a run goes on.
 
 use dyno_engine::Node;
-use dyno_host::HostError;
 use dyno_host::counters;
 use dyno_host::existing::ConnectedSystem;
 use dyno_host::marker::{self, Claim, ClaimOptions};
@@ -15,7 +14,7 @@ use dyno_model::event::StartTimes;
 use dyno_model::failure::OperationFailure;
 use dyno_model::finding::Finding;
 use dyno_model::plan::{EndpointPlan, Via};
-use dyno_model::target::{QueryMode, Target};
+use dyno_model::target::{Endpoint, QueryMode, Target};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,8 +31,8 @@ pub(crate) struct Ready {
     pub(crate) is_untouched: bool,
     /// What was started in front of it, by the name of the endpoint.
     pub(crate) ways: Vec<(String, RunningWay)>,
-    /// Directly in front of each of its servers, where a fault is to cut the way to one: by the node's name, in the order of [`Self::servers`].
-    pub(crate) gates: Vec<(String, Arc<Gate>)>,
+    /// Directly in front of its servers, where a fault is to cut the way to one.
+    gates: Vec<Arc<Gate>>,
     /// What stops it, if a command of the user's started it.
     pub(crate) turn: Option<Turn>,
 }
@@ -297,42 +296,62 @@ impl Ready {
             _ => Node::alone(in_mode(self.target_by(way))),
         };
         let door = self.door(way);
-        nodes.iter_mut().for_each(|node| node.door.clone_from(&door));
-        if way.is_none_or(|way| matches!(way.via, Via::Tcp | Via::Address(_))) {
-            for (node, (_, gate)) in nodes.iter_mut().zip(&self.gates) {
-                node.door = Some(Target { endpoint: gate.target().endpoint.clone(), ..node.target.clone() });
-            }
+        for node in &mut nodes {
+            let gate = self.gate_to(&node.target.endpoint).map(|gate| Target {
+                endpoint: gate.target().endpoint.clone(),
+                ..node.target.clone()
+            });
+            node.door = door.clone().or(gate);
         }
         nodes
     }
 
-    /// Makes the way to each of its servers one that can be cut, unless it is.
+    /// The servers at the end of a way, by the name of the node: what stands on the way reaches them directly.
+    fn ends(&self, way: Option<&EndpointPlan>) -> Vec<(String, Target)> {
+        match &self.source {
+            Source::Managed(server) => {
+                let servers = self.servers();
+                let names = server.kind().node_names(servers.len() as u32, 0);
+                names.into_iter().zip(servers).collect()
+            }
+            Source::Existing(_) => {
+                let own = way.filter(|way| matches!(way.via, Via::Address(_)));
+                vec![("server".to_owned(), self.target_by(own))]
+            }
+        }
+    }
+
+    /// Makes the way to each server at its end one that can be cut, unless it is. Each address of a server has a way of its own.
     ///
     /// # Errors
     /// When a server has no address, or there is no port left.
     pub(crate) fn put_gates(&mut self, way: Option<&EndpointPlan>) -> Result<(), String> {
-        if !self.gates.is_empty() {
-            return Ok(());
-        }
-        let (servers, names) = match &self.source {
-            Source::Managed(server) => {
-                let servers = self.servers();
-                let names = server.kind().node_names(servers.len() as u32, 0);
-                (servers, names)
+        for (_, server) in self.ends(way) {
+            if self.gate_to(&server.endpoint).is_none() {
+                let gate = Gate::to(&server).map_err(|error| error.to_string())?;
+                self.gates.push(Arc::new(gate));
             }
-            Source::Existing(_) => (vec![self.target_by(way)], vec!["server".to_owned()]),
-        };
-        let gates = servers.iter().zip(names).map(|(server, name)| Ok((name, Arc::new(Gate::to(server)?))));
-        self.gates = gates.collect::<Result<_, HostError>>().map_err(|error| error.to_string())?;
+        }
         Ok(())
+    }
+
+    fn gate_to(&self, server: &Endpoint) -> Option<&Arc<Gate>> {
+        self.gates.iter().find(|gate| gate.server() == server)
+    }
+
+    /// What cuts a way, by the name of the node that it leads to.
+    pub(crate) fn gates(&self, way: Option<&EndpointPlan>) -> Vec<(String, Arc<Gate>)> {
+        let gate = |(name, server): (String, Target)| Some((name, Arc::clone(self.gate_to(&server.endpoint)?)));
+        self.ends(way).into_iter().filter_map(gate).collect()
     }
 
     /// Where whatever stands in front of its servers reaches them.
     pub(crate) fn approaches(&self) -> Vec<Target> {
-        if self.gates.is_empty() {
-            return self.servers();
-        }
-        self.gates.iter().map(|(_, gate)| self.within_limit(gate.target().clone())).collect()
+        let approach = |server: Target| match self.gate_to(&server.endpoint) {
+            Some(gate) => self.within_limit(gate.target().clone()),
+            None => server,
+        };
+        self.servers().into_iter().map(approach).collect()
     }
 
     fn within_limit(&self, target: Target) -> Target {
@@ -347,5 +366,55 @@ impl Ready {
     /// A data set is loaded now.
     pub(crate) fn note_loaded(&mut self, fingerprint: String) {
         self.loaded = Some(fingerprint);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dyno_model::target::Engine;
+    use std::io::{Read, Write};
+    use std::net::{Ipv4Addr, TcpListener, TcpStream};
+
+    /// A server that says one word to whoever comes.
+    fn greeter(word: u8) -> Endpoint {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        std::thread::spawn(move || {
+            listener.incoming().for_each(|client| client.unwrap().write_all(&[word]).unwrap());
+        });
+        Endpoint::Tcp { host: address.ip().to_string(), port: address.port() }
+    }
+
+    fn existing(endpoint: Endpoint) -> Ready {
+        let system = ConnectedSystem {
+            target: Target::new(Engine::Mysql, endpoint),
+            version: String::new(),
+            settings: BTreeMap::new(),
+            problems: Vec::new(),
+            rounded: Vec::new(),
+        };
+        Ready::new(Source::Existing(Box::new(system)), Duration::from_secs(1), None)
+    }
+
+    #[test]
+    fn each_address_of_a_system_that_runs_already_has_a_way_of_its_own_that_can_be_cut() {
+        let (one, two) = (greeter(1), greeter(2));
+        let mut ready = existing(one.clone());
+        let by = |endpoint: &Endpoint| EndpointPlan {
+            name: endpoint.to_string(),
+            via: Via::Address(endpoint.clone()),
+        };
+        for (way, word) in [(None, 1), (Some(by(&one)), 1), (Some(by(&two)), 2)] {
+            ready.put_gates(way.as_ref()).unwrap();
+            let nodes = ready.nodes(way.as_ref(), QueryMode::Prepared);
+            let door = nodes[0].door.as_ref().expect("a way that can be cut").endpoint.to_string();
+            let mut greeting = [0];
+            TcpStream::connect(door).unwrap().read_exact(&mut greeting).unwrap();
+            assert_eq!(greeting, [word], "{way:?}");
+            let [(name, gate)] = &ready.gates(way.as_ref())[..] else { panic!("one way") };
+            assert_eq!((name.as_str(), gate.server()), ("server", &nodes[0].target.endpoint));
+        }
+        assert_eq!(ready.gates.len(), 2, "the first address is met twice");
     }
 }
