@@ -91,8 +91,10 @@ crate::named! {
 pub struct Target {
     /// Protocol and dialect.
     pub engine: Engine,
-    /// Where.
+    /// Where. Its host is the name that a certificate has to be made out to, and that services are told.
     pub endpoint: Endpoint,
+    /// Where connections are really opened, when something that passes everything on stands in front of it.
+    pub detour: Option<Endpoint>,
     /// Account.
     pub user: String,
     /// Its password; empty when there is none.
@@ -119,6 +121,7 @@ impl Target {
         Self {
             engine,
             endpoint,
+            detour: None,
             user: String::new(),
             password: Secret::default(),
             database: String::new(),
@@ -128,5 +131,11 @@ impl Target {
             connect_timeout: Duration::from_secs(10),
             session_setup: Vec::new(),
         }
+    }
+
+    /// Where connections are opened.
+    #[must_use]
+    pub fn opened_at(&self) -> &Endpoint {
+        self.detour.as_ref().unwrap_or(&self.endpoint)
     }
 }

@@ -14,7 +14,7 @@ use dyno_model::event::StartTimes;
 use dyno_model::failure::OperationFailure;
 use dyno_model::finding::Finding;
 use dyno_model::plan::{EndpointPlan, Via};
-use dyno_model::target::{Endpoint, QueryMode, Target};
+use dyno_model::target::{QueryMode, Target};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -297,11 +297,8 @@ impl Ready {
         };
         let door = self.door(way);
         for node in &mut nodes {
-            let gate = self.gate_to(&node.target.endpoint).map(|gate| Target {
-                endpoint: gate.target().endpoint.clone(),
-                ..node.target.clone()
-            });
-            node.door = door.clone().or(gate);
+            let gate = self.gate_to(&node.target).map(|gate| gate.target().detour.clone());
+            node.door = door.clone().or_else(|| Some(Target { detour: gate?, ..node.target.clone() }));
         }
         nodes
     }
@@ -327,7 +324,7 @@ impl Ready {
     /// When a server has no address, or there is no port left.
     pub(crate) fn put_gates(&mut self, way: Option<&EndpointPlan>) -> Result<(), String> {
         for (_, server) in self.ends(way) {
-            if self.gate_to(&server.endpoint).is_none() {
+            if self.gate_to(&server).is_none() {
                 let gate = Gate::to(&server).map_err(|error| error.to_string())?;
                 self.gates.push(Arc::new(gate));
             }
@@ -335,19 +332,21 @@ impl Ready {
         Ok(())
     }
 
-    fn gate_to(&self, server: &Endpoint) -> Option<&Arc<Gate>> {
-        self.gates.iter().find(|gate| gate.server() == server)
+    /// What cuts the way to a server, unless its clients come by another that has it behind itself.
+    fn gate_to(&self, server: &Target) -> Option<&Arc<Gate>> {
+        let gate = || self.gates.iter().find(|gate| gate.target().endpoint == server.endpoint);
+        server.detour.is_none().then(gate).flatten()
     }
 
     /// What cuts a way, by the name of the node that it leads to.
     pub(crate) fn gates(&self, way: Option<&EndpointPlan>) -> Vec<(String, Arc<Gate>)> {
-        let gate = |(name, server): (String, Target)| Some((name, Arc::clone(self.gate_to(&server.endpoint)?)));
+        let gate = |(name, server): (String, Target)| Some((name, Arc::clone(self.gate_to(&server)?)));
         self.ends(way).into_iter().filter_map(gate).collect()
     }
 
     /// Where whatever stands in front of its servers reaches them.
     pub(crate) fn approaches(&self) -> Vec<Target> {
-        let approach = |server: Target| match self.gate_to(&server.endpoint) {
+        let approach = |server: Target| match self.gate_to(&server) {
             Some(gate) => self.within_limit(gate.target().clone()),
             None => server,
         };
@@ -372,7 +371,7 @@ impl Ready {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dyno_model::target::Engine;
+    use dyno_model::target::{Endpoint, Engine};
     use std::io::{Read, Write};
     use std::net::{Ipv4Addr, TcpListener, TcpStream};
 
@@ -408,12 +407,14 @@ mod tests {
         for (way, word) in [(None, 1), (Some(by(&one)), 1), (Some(by(&two)), 2)] {
             ready.put_gates(way.as_ref()).unwrap();
             let nodes = ready.nodes(way.as_ref(), QueryMode::Prepared);
-            let door = nodes[0].door.as_ref().expect("a way that can be cut").endpoint.to_string();
+            let door = nodes[0].door.as_ref().expect("a way that can be cut");
+            assert_eq!(door.endpoint, nodes[0].target.endpoint, "the server keeps its name");
+            let door = door.opened_at().to_string();
             let mut greeting = [0];
             TcpStream::connect(door).unwrap().read_exact(&mut greeting).unwrap();
             assert_eq!(greeting, [word], "{way:?}");
             let [(name, gate)] = &ready.gates(way.as_ref())[..] else { panic!("one way") };
-            assert_eq!((name.as_str(), gate.server()), ("server", &nodes[0].target.endpoint));
+            assert_eq!((name.as_str(), &gate.target().endpoint), ("server", &nodes[0].target.endpoint));
         }
         assert_eq!(ready.gates.len(), 2, "the first address is met twice");
     }

@@ -65,7 +65,7 @@ impl Connection {
     /// Opens a connection, encrypted where the target says so. Nothing is asked on it yet.
     pub(crate) async fn connect(target: &Target, io: &Io) -> Result<Self> {
         let deadline = Instant::now() + target.connect_timeout;
-        let mut stream = Stream::connect(&target.endpoint, io, deadline).await?;
+        let mut stream = Stream::connect(target.opened_at(), io, deadline).await?;
         stream.set_deadline(Some(deadline));
         let (name, host) = match &target.endpoint {
             // The port that the scheme stands for is left out, as clients do.

@@ -20,7 +20,7 @@ impl Driver for Connection {
             ));
         }
         let deadline = Instant::now() + target.connect_timeout;
-        let mut stream = Stream::connect(&target.endpoint, io, deadline).await.map_err(not_connected)?;
+        let mut stream = Stream::connect(target.opened_at(), io, deadline).await.map_err(not_connected)?;
         stream.set_deadline(Some(deadline));
         let late = |failure: OperationFailure| match failure.kind {
             FailureKind::Timeout if failure.code == 0 => FailureKind::Timeout.failure(format!(

@@ -22,7 +22,7 @@ use std::time::Instant;
 /// Opens a connection; the whole way is under one deadline.
 pub(super) async fn open(target: &Target, io: &Io) -> Result<Connection> {
     let deadline = Instant::now() + target.connect_timeout;
-    let mut stream = Stream::connect(&target.endpoint, io, deadline).await?;
+    let mut stream = Stream::connect(target.opened_at(), io, deadline).await?;
     stream.set_deadline(Some(deadline));
     let opened = log_in_and_set_up(stream, target, io).await;
     opened.map_err(|failure| match failure.kind {

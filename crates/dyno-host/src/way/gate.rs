@@ -22,8 +22,6 @@ const LEFT_MAX: usize = 64 * 1024;
 /// A way to a server that can be cut. Dropping it closes all connections on it.
 pub struct Gate {
     target: Target,
-    /// Where it leads.
-    server: Endpoint,
     inner: Arc<Inner>,
     /// Where it listens.
     address: SocketAddr,
@@ -70,21 +68,14 @@ impl Gate {
         let keeper = Arc::clone(&inner);
         let doorkeeper = thread::Builder::new().name("gate".to_owned()).spawn(move || keeper.keep(&listener));
         let endpoint = Endpoint::Tcp { host: address.ip().to_string(), port: address.port() };
-        let target = Target { endpoint, ..server.clone() };
-        let server = server.endpoint.clone();
-        Ok(Self { target, server, inner, address, doorkeeper: Some(doorkeeper.map_err(failed)?) })
+        let target = Target { detour: Some(endpoint), ..server.clone() };
+        Ok(Self { target, inner, address, doorkeeper: Some(doorkeeper.map_err(failed)?) })
     }
 
-    /// Where clients connect.
+    /// The server that it leads to, with a detour over it.
     #[must_use]
     pub fn target(&self) -> &Target {
         &self.target
-    }
-
-    /// The server that it leads to.
-    #[must_use]
-    pub fn server(&self) -> &Endpoint {
-        &self.server
     }
 
     /// Cuts the way.

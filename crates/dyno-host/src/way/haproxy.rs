@@ -45,7 +45,7 @@ pub(super) fn start(
     server: &Target,
     options: &WayOptions,
 ) -> Result<RunningWay, HostError> {
-    let Endpoint::Tcp { host, port } = &server.endpoint else {
+    let Endpoint::Tcp { host, port } = server.opened_at() else {
         return Err(HostError::new(format!(
             "a proxy needs a server that listens on TCP, and this one is at {}",
             server.endpoint
@@ -63,7 +63,7 @@ pub(super) fn start(
     };
     let target = |own: u16| {
         let endpoint = Endpoint::Tcp { host: Ipv4Addr::LOCALHOST.to_string(), port: own };
-        Target { endpoint, ..server.clone() }
+        Target { detour: Some(endpoint), ..server.clone() }
     };
     let ready = |target: &Target| match ControlConnection::open(target) {
         Ok(_) => Ok(()),

@@ -150,7 +150,7 @@ fn target(port: u16) -> Target {
 fn url(servers: &[Target]) -> Result<String, HostError> {
     let unfit = || HostError::new("the application works on MariaDB and MySQL over TCP, and this is neither");
     let scheme = servers[0].engine.traits().jdbc.ok_or_else(unfit)?;
-    let addresses = servers.iter().map(|server| match &server.endpoint {
+    let addresses = servers.iter().map(|server| match server.opened_at() {
         Endpoint::Tcp { host, port } => Ok(format!("{host}:{port}")),
         _ => Err(unfit()),
     });

@@ -296,7 +296,9 @@ fn fault_setting<'a>(
         stops: combinations.iter().map(|it| it.load.stop).collect(),
         has_timeout: combinations.iter().all(is_limited),
         has_storage: combinations.iter().all(|it| it.storage.is_some()),
-        has_socket: endpoints.iter().any(|endpoint| endpoint.via == Via::Socket),
+        has_socket: endpoints
+            .iter()
+            .any(|endpoint| matches!(endpoint.via, Via::Socket | Via::Address(crate::target::Endpoint::Unix(_)))),
     }
 }
 

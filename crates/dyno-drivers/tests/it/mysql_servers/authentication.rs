@@ -73,6 +73,23 @@ fn logs_in_everywhere(server: &Server, user: &str, identified: &str, passwords: 
 }
 
 #[test]
+fn a_certificate_is_made_out_to_the_server_whatever_detour_leads_there() {
+    let Some(server) = mysql() else { return };
+    let verify = Tls::Verify { ca: Some(server.authority.clone()) };
+    let mut root = server.connect(&server.root());
+    run(&mut root, "CREATE USER IF NOT EXISTS roundabout IDENTIFIED BY 'secret'");
+    let by_detour = |host: &str| {
+        // Nobody listens on port 1.
+        let way = (Endpoint::Tcp { host: host.to_owned(), port: 1 }, verify.clone());
+        let target = Target { detour: Some(server.tcp()), ..account(&way, "roundabout", "secret") };
+        block_on(Connection::connect(&target, &Io::Blocking)).err().map(|failure| failure.to_string())
+    };
+    assert_eq!(by_detour("localhost"), None);
+    let told = by_detour("elsewhere.invalid").expect("the certificate is another's");
+    assert!(told.contains("elsewhere.invalid"), "{told}");
+}
+
+#[test]
 fn caching_sha2_password_logs_in_everywhere() {
     let Some(server) = mysql() else { return };
     logs_in_everywhere(server, "caching", "IDENTIFIED WITH caching_sha2_password BY '{}'", &PASSWORDS);

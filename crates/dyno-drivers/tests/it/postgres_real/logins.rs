@@ -95,6 +95,20 @@ fn encrypted_connections_are_encrypted() {
 }
 
 #[test]
+fn a_certificate_is_made_out_to_the_server_whatever_detour_leads_there() {
+    let Some(server) = server() else { return };
+    let by_detour = |host: &str| {
+        let there = Target { tls: server.verified(), ..server.target("encrypted") };
+        // Nobody listens on port 1.
+        let endpoint = Endpoint::Tcp { host: host.to_owned(), port: 1 };
+        Target { detour: Some(there.endpoint), endpoint, ..there }
+    };
+    assert!(connect(&by_detour("localhost")).is_ok());
+    let failure = refusal(&by_detour("elsewhere.invalid"));
+    assert!(failure.message.contains("elsewhere.invalid"), "{failure}");
+}
+
+#[test]
 fn a_client_certificate_is_a_way_in() {
     let Some(server) = server() else { return };
     let shown = |certificate: &str, key: &str| {

@@ -169,6 +169,9 @@ fn the_way_to_a_node_is_cut_whatever_becomes_of_its_process() {
     let by_socket = ("F", "url = \"mysql://u@/x?socket=/run/s\"");
     let error = read_with(&[by_socket], limit, cut).unwrap_err();
     assert!(error.contains("its clients do not come over TCP"), "{error}");
+    let aside = "[factors]\nendpoint = [\"aside\"]\n[[endpoint]]\nname = \"aside\"\naddress = \"/run/s\"\n";
+    let error = read_with(&[far], limit, &format!("{cut}{aside}")).unwrap_err();
+    assert!(error.contains("clients of `F` come over a unix socket"), "{error}");
     let inner = format!("{cut}node = \"data node 1\"\n");
     let error = read_with(&[NDB], limit, &inner).unwrap_err();
     assert!(error.contains("`N` has no node called `data node 1`"), "{error}");

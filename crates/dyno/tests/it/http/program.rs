@@ -47,6 +47,21 @@ fn a_service_is_measured_reported_and_its_secrets_are_nowhere() {
 }
 
 #[test]
+fn a_service_is_called_by_its_name_where_the_way_to_it_can_be_cut() {
+    let service = Service::new(|_| Reply::Say(answer("200 OK", "hello")));
+    let bench = Bench::new();
+    let faults = "[[fault]]\nat = \"100ms\"\naction = \"disconnect\"\n[[fault]]\nafter = \"100ms\"\naction = \"reconnect\"\n";
+    let text = spec(&service, "[[workload.request]]\nname = \"read\"\npath = \"/\"\n");
+    let text = text.replace("transactions = 40", "duration = \"1s\"").replace("127.0.0.1", "localhost");
+    bench.file("service.toml", format!("{text}{faults}"));
+    let ended = bench.dyno(&["run", "service.toml", "--out", "r"]);
+    assert!(ended.is_done(), "{ended}");
+    let heard = service.heard();
+    let name = format!("\r\nHost: localhost:{}\r\n", service.port());
+    assert!(!heard.is_empty() && heard.iter().all(|request| request.contains(&name)), "{:?}", heard.first());
+}
+
+#[test]
 fn a_failing_service_is_told_in_words_without_its_own() {
     let service = Service::new(|heard| Reply::Say(answer("503 Overloaded", &heard.text)));
     let bench = Bench::new();
