@@ -17,6 +17,8 @@ pub(super) struct Setting<'a> {
     pub(super) stops: Vec<StopRule>,
     /// Every client has a limit on how long it waits for an answer.
     pub(super) has_timeout: bool,
+    /// Some clients run scripts in Lua, which know no such limit.
+    pub(super) has_lua: bool,
     /// Every server has a storage of its own.
     pub(super) has_storage: bool,
     /// Some clients take a unix socket.
@@ -267,6 +269,11 @@ fn refuse_setting(fields: &Fields<'_>, fault: &FaultPlan, setting: &Setting<'_>)
     let is_cluster = matches!(&system.source, SystemSource::Managed(server) if server.kind.is_cluster());
     let name = &system.name;
     let (why, help) = match fault.action {
+        FaultAction::Disconnect if setting.has_lua => (
+            "nobody would notice that the way is cut: scripts in Lua wait for an answer as long as it takes"
+                .to_owned(),
+            "choose another fault, or write the transactions in SQL (`kind = \"sql\"`)",
+        ),
         FaultAction::Disconnect if !setting.has_timeout => (
             "nobody would notice that the way is cut: clients wait for an answer as long as it takes"
                 .to_owned(),

@@ -1,16 +1,19 @@
 //! `[load]`: how many clients, and for how long.
 
 use super::diagnostic::{Diagnostic, Problems, Span};
+use super::factors::{self, Factor};
 use super::keys::{FIND, LOAD};
 use super::reader::{Fields, integer, wrong_type};
 use super::scripts::Place;
 use super::tree::{Node, STOP_RULES, Table, Value};
 use super::{limit, stages};
-use crate::catalog::OptionValue;
+use crate::catalog::{LUA, OptionValue};
 use crate::limit::LimitMeasure;
 use crate::plan::{LoadBy, LoadPlan, Spacing, Stages, StopRule, SystemPlan, WorkloadPlan};
 use crate::search::Search;
 use crate::units::Nanos;
+
+const STATEMENT_TIMEOUT: &str = "statement_timeout";
 
 /// Longest list of numbers of clients.
 const LIST_MAX: usize = 1000;
@@ -115,7 +118,7 @@ pub(super) fn rules(fields: &Fields<'_>, place: Place<'_>, clients: &[u32]) -> O
         spacing: spacing.unwrap_or_default(),
         stages,
         think,
-        statement_timeout: fields.duration("statement_timeout"),
+        statement_timeout: fields.duration(STATEMENT_TIMEOUT),
         is_overload,
         find,
         milestones,
@@ -123,9 +126,28 @@ pub(super) fn rules(fields: &Fields<'_>, place: Place<'_>, clients: &[u32]) -> O
     })
 }
 
-/// An engine inside the process is asked and answers at once: nobody waits who could stop waiting.
-pub(super) fn check_timeout(top: &Fields<'_>, systems: &[SystemPlan]) {
-    let node = top.node("load").and_then(|_| top.table("load")?.0.get("statement_timeout"));
+/// Who cannot stop waiting for an answer. An engine inside the process is asked and answers at once; scripts in Lua (among `kinds`, the workloads that
+/// have the limit) send what they like by functions of their own.
+pub(super) fn check_timeout<'a>(
+    top: &Fields<'_>,
+    systems: &[SystemPlan],
+    factors: &[Factor],
+    mut kinds: impl Iterator<Item = &'a str>,
+) {
+    let node = top.node("load").and_then(|_| top.table("load")?.0.get(STATEMENT_TIMEOUT));
+    if kinds.any(|kind| kind == LUA) {
+        let varied = factors.iter().flat_map(Factor::changes);
+        let varied = varied
+            .filter(|change| matches!(&change.place, factors::Place::Load(key) if key == STATEMENT_TIMEOUT))
+            .map(|change| change.node.span);
+        let span = node.map(|node| node.span).into_iter().chain(varied).next().unwrap_or(top.span);
+        let message = format!(
+            "`load.statement_timeout` does nothing for `{LUA}`: scripts wait for an answer as long as it takes"
+        );
+        let help =
+            "leave it out and set a limit on the server, or write the transactions in SQL (`kind = \"sql\"`)";
+        top.problems.report(Diagnostic::new(span, message).help(help));
+    }
     if let Some(node) = node
         && let Some(system) = systems.iter().find(|system| system.engine().is_embedded())
     {

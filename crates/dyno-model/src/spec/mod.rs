@@ -48,7 +48,7 @@ pub use order::in_blocks;
 pub use scripts::{DeclaredOptions, ReadScript};
 
 use crate::beside::BesidePlan;
-use crate::catalog::{HTTP, WorkloadDescription};
+use crate::catalog::{HTTP, LUA, WorkloadDescription};
 use crate::limit::Limit;
 use crate::plan::{
     Compare, EndpointPlan, FORMAT, FreshData, LoadPlan, Plan, SystemPlan, Treatment, Variation, Via,
@@ -234,11 +234,11 @@ fn read(
     storage::check(&factors, &storages, &systems, problems);
     let goes = combinations.iter().map(|it| (it.endpoint.as_deref(), it.workload.kind.as_str()));
     let endpoints = endpoint::used(&factors, &endpoint::read(&top), &systems, goes, problems);
-    load::check_timeout(&top, &systems);
     let faults = fault::read(&top, &fault_setting(&systems, &combinations, &endpoints));
     fault::check_search(&top, combinations.iter().any(|it| it.load.find.is_some()));
     let trials: Vec<_> = combinations.iter().map(|it| (it.load.stop, it.workload.kind.as_str())).collect();
     let beside = beside::read(&top, &factors, &trials, &endpoints, known);
+    load::check_timeout(&top, &systems, &factors, limited(&combinations, &beside));
     let names_of = known.names;
     let known = choice::Known { systems: &systems, factors: &factors };
     let Design { blocks, budget, seed, data, compare, exclusions } = design(&top, &known);
@@ -283,6 +283,15 @@ fn read(
     })
 }
 
+/// The kinds of the workloads, those beside too, whose clients are to wait for an answer for a limited time.
+fn limited<'a>(combinations: &'a [Combination], beside: &'a [BesidePlan]) -> impl Iterator<Item = &'a str> {
+    let limited = combinations.iter().filter(|it| it.load.statement_timeout.is_some());
+    let kinds = |it: &'a Combination| {
+        std::iter::once(&it.workload).chain(beside.iter().map(|beside| &beside.workload))
+    };
+    limited.flat_map(kinds).map(|workload| workload.kind.as_str())
+}
+
 /// What faults depend on.
 fn fault_setting<'a>(
     systems: &'a [SystemPlan],
@@ -295,10 +304,11 @@ fn fault_setting<'a>(
         systems,
         stops: combinations.iter().map(|it| it.load.stop).collect(),
         has_timeout: combinations.iter().all(is_limited),
+        has_lua: combinations.iter().any(|it| it.workload.kind == LUA),
         has_storage: combinations.iter().all(|it| it.storage.is_some()),
-        has_socket: endpoints
-            .iter()
-            .any(|endpoint| matches!(endpoint.via, Via::Socket | Via::Address(crate::target::Endpoint::Unix(_)))),
+        has_socket: endpoints.iter().any(|endpoint| {
+            matches!(endpoint.via, Via::Socket | Via::Address(crate::target::Endpoint::Unix(_)))
+        }),
     }
 }
 

@@ -76,7 +76,7 @@ pub static LOAD: Section = Section {
             Takes::Duration { is_positive: true },
             "none: as long as it takes",
             "how long a client waits for the answer to a statement or a request; then it fails with `timeout`, and the client closes the connection and \
-             opens another, in a cluster to the next node",
+             opens another, in a cluster to the next node; not for `lua`",
         ),
         ranged(
             "rate",
