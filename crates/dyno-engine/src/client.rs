@@ -13,6 +13,7 @@ use crate::window::Window;
 use crate::workload::{Verdict, Workload};
 use dyno_drivers::Io;
 use dyno_model::failure::{FailureKind, OperationFailure, Remedy};
+use dyno_model::fault::Expected;
 use dyno_model::retry::RetryPolicy;
 use dyno_model::units::Nanos;
 use std::cell::{Cell, RefCell};
@@ -57,8 +58,8 @@ pub(crate) struct Client<W: Workload> {
     pub(crate) moves: Cell<usize>,
     /// What it notes of its commits, where it does.
     pub(crate) pen: RefCell<Option<Pen>>,
-    /// It never gives up connecting.
-    pub(crate) is_patient: bool,
+    /// Where harm is to be expected, it never gives up connecting.
+    pub(crate) expected: Expected,
     pub(crate) io: Io,
     pub(crate) window: Arc<Window>,
     pub(crate) recorder: SharedRecorder,
@@ -105,8 +106,9 @@ impl<W: Workload> Client<W> {
     /// room again.
     fn remedy(&self, failure: &OperationFailure) -> Remedy {
         match failure.kind {
-            FailureKind::ReadOnly if self.is_patient => Remedy::Reconnect,
-            FailureKind::OutOfResources if self.is_patient => Remedy::RetryTransaction,
+            kind if !self.expected.explains(kind) => self.retry.remedy(failure),
+            FailureKind::ReadOnly => Remedy::Reconnect,
+            FailureKind::OutOfResources => Remedy::RetryTransaction,
             _ => self.retry.remedy(failure),
         }
     }
@@ -408,7 +410,7 @@ impl<W: Workload> Client<W> {
     ) -> Result<(), Loss> {
         let since = self.window.now();
         // Whoever lists a broken connection among the errors to retry wants it back, however long that takes.
-        let is_limited = self.retry.is_default() && !self.is_patient;
+        let is_limited = self.retry.is_default() && !self.expected.is_harm();
         let limit = if is_limited { RECONNECT_LIMIT } else { u64::MAX };
         let mut pause = RECONNECT_PAUSE_FIRST;
         let mut failure = cause;

@@ -16,6 +16,7 @@ use dyno_drivers::transport::Reactor;
 use dyno_drivers::{Executor, Io, block_on};
 use dyno_model::engine::{Engine, Execution};
 use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::fault::Expected;
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::io;
@@ -81,14 +82,13 @@ pub(crate) fn hire_native<W: Workload>(
         let clients: Vec<ClientId> = (index..input.clients).step_by(workers as usize).map(ClientId).collect();
         let (native, connecting) = (Arc::clone(native), Arc::clone(&connecting));
         let (seed, attempts_max) = (input.seed, input.load.attempts_max);
-        let (shares, arrivals, is_patient) =
-            (Arc::clone(&input.shares), crew.arrivals(), input.awaits_faults);
+        let (shares, arrivals, expected) = (Arc::clone(&input.shares), crew.arrivals(), input.expected);
         crew.hire(clients.clone(), batch, None, move |post| {
             let crew = Assignment {
                 clients,
                 seed,
                 attempts_max,
-                is_patient,
+                expected,
                 native,
                 connecting,
                 shares,
@@ -106,7 +106,7 @@ struct Assignment<W: Workload> {
     clients: Vec<ClientId>,
     seed: u64,
     attempts_max: u32,
-    is_patient: bool,
+    expected: Expected,
     native: Arc<NativeClients<W>>,
     connecting: Arc<AtomicUsize>,
     shares: Arc<ClientShares>,
@@ -146,7 +146,7 @@ impl<W: Workload> Assignment<W> {
             native: Arc::clone(&self.native),
             moves: Cell::new(0),
             pen: RefCell::new(self.native.ledger.as_ref().map(|ledger| Pen::new(id, ledger))),
-            is_patient: self.is_patient,
+            expected: self.expected,
             io: io.clone(),
             window: Arc::clone(window),
             recorder: self.post.recorder.clone(),

@@ -1,5 +1,6 @@
 //! Faults that are made on purpose while a trial is measured: what is to be done (`[[fault]]`), and what was done.
 
+use crate::failure::{FailureKind, Remedy};
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -83,6 +84,45 @@ pub enum FaultPart {
     Disk,
     /// Whatever a command of the user's does.
     Unknown,
+}
+
+/// What is to be expected of a system, by what is done to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Expected {
+    /// It is left in peace.
+    #[default]
+    Peace,
+    /// It may be away for a while, or take no writes.
+    Harm,
+    /// The same, and it may have no room for what it writes.
+    FullDisk,
+}
+
+impl Expected {
+    /// Where this is done.
+    pub fn of(actions: impl IntoIterator<Item = FaultAction>) -> Self {
+        actions.into_iter().fold(Self::Peace, |expected, action| match action {
+            FaultAction::FillDisk => Self::FullDisk,
+            _ if expected == Self::FullDisk => expected,
+            _ => Self::Harm,
+        })
+    }
+
+    /// True when something is done at all.
+    #[must_use]
+    pub fn is_harm(self) -> bool {
+        self != Self::Peace
+    }
+
+    /// True for failures that follow from what is done: clients try again, and it is no doubt.
+    #[must_use]
+    pub fn explains(self, kind: FailureKind) -> bool {
+        match kind {
+            FailureKind::OutOfResources => self == Self::FullDisk,
+            FailureKind::ReadOnly | FailureKind::OutcomeUnknown => self.is_harm(),
+            _ => self.is_harm() && matches!(kind.remedy(), Remedy::Reconnect | Remedy::RetryTransaction),
+        }
+    }
 }
 
 impl FaultPlan {

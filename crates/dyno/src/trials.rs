@@ -11,7 +11,7 @@ use dyno_engine::workload::DataSet;
 use dyno_engine::{TrialError, TrialInput};
 use dyno_host::monitor::Watch;
 use dyno_model::event::{Event, Listener, Listeners, Look};
-use dyno_model::fault::FaultAction;
+use dyno_model::fault::Expected;
 use dyno_model::judge::has_faults;
 use dyno_model::plan::{Plan, Treatment, Trial};
 use dyno_model::record::{TrialEnd, TrialRecord};
@@ -164,8 +164,8 @@ fn measure(
     let warmup = treatment.load.warmup.into();
     let mut watch = Watch::begin(&trial.id, warmup, ready.monitored(way, command), listener);
     let bell = watch.bell();
-    let is_filled = plan.faults_of(system).any(|fault| fault.action == FaultAction::FillDisk);
-    let full = || if is_filled { None } else { disks.full() };
+    let expected = Expected::of(plan.faults_of(system).map(|fault| fault.action));
+    let full = || if expected == Expected::FullDisk { None } else { disks.full() };
     let ending = || ready.ending().or_else(|| ready.way_ending(way)).or_else(full);
     let (clients, load, count) = (treatment.clients, &treatment.load, interrupts.count());
     let mut members = together.members.into_iter();
@@ -186,6 +186,7 @@ fn measure(
     };
     input.load.shares_machine = ready.shares_machine();
     input.load.is_dead = &ending;
+    input.load.expected = expected;
     let faults = Faults::of(plan, trial, ready).map_err(Missing::Trial)?;
     let mend = || faults.as_ref().expect("it is asked where there are faults").mend();
     let workload = own.workload;
@@ -194,7 +195,6 @@ fn measure(
             workload.run(&TrialInput { role, ..input.clone() }, &mut watch)
         }),
         Some(faults) => {
-            input.load.awaits_faults = true;
             input.mend = Some(&mend);
             let mut clock = faults.clock();
             let mut listeners = Listeners(vec![&mut watch, &mut clock]);

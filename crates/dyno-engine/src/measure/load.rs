@@ -4,6 +4,7 @@ use crate::recording::shares::{ClientShare, ClientShares};
 use dyno_model::catalog::Growth;
 use dyno_model::event::{Event, Phase};
 use dyno_model::failure::OperationFailure;
+use dyno_model::fault::Expected;
 use dyno_model::latency::ExactLatency;
 use dyno_model::latency::LatencySummary;
 use dyno_model::ledger::{Ledger, ScriptCounts};
@@ -43,8 +44,8 @@ pub struct LoadInput<'a> {
     pub growth: Option<Growth>,
     /// True when the server runs on this machine.
     pub shares_machine: bool,
-    /// True when the server is to fail on purpose: clients then try to connect until the end.
-    pub awaits_faults: bool,
+    /// What is to be expected of the server: where it is harmed on purpose, clients try to connect until the end.
+    pub expected: Expected,
     /// Where the clients' shares are counted; a listener that keeps the other end can read them at any time.
     pub shares: Arc<ClientShares>,
     /// Number of interrupts by the user so far; one or more ends measuring cleanly.
@@ -71,7 +72,7 @@ impl<'a> LoadInput<'a> {
             interval: INTERVAL,
             growth: None,
             shares_machine: false,
-            awaits_faults: false,
+            expected: Expected::Peace,
             shares: Arc::new(ClientShares::new(clients)),
             interrupts,
             is_dead: &nobody_watches,

@@ -3,6 +3,7 @@
 use crate::bench::{NOBODY, SECOND, SEED, Silent, load, native, null};
 use dyno_engine::{FatalCause, LoadInput, LoadRecord, run_load, with_native};
 use dyno_model::failure::FailureKind;
+use dyno_model::fault::{Expected, FaultAction};
 use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::retry::{RetriedErrors, RetryPolicy};
 use dyno_model::units::Nanos;
@@ -116,4 +117,25 @@ fn a_client_that_got_no_answer_asks_the_next_server() {
     assert_eq!((record.ledger.committed, record.ledger.failed), (60, 0));
     // Two of four clients began at the server that does not answer.
     assert_eq!((timeouts(&record), record.ledger.reconnects), (2, 2));
+}
+
+#[test]
+fn a_server_without_room_is_waited_for_only_where_a_fault_fills_its_disk() {
+    let plan = LoadPlan { attempts_max: 100, ..LoadPlan::new(StopRule::TransactionsPerClient(15)) };
+    let run = |actions: &[FaultAction]| {
+        let expected = Expected::of(actions.iter().copied());
+        let input = LoadInput { expected, ..LoadInput::new("full", 4, &plan, SEED, &NOBODY) };
+        let script = "insert.fail=out-of-resources:0.5";
+        load(native("oltp_write_only", &[], 4), null(script), &input, &mut Silent)
+    };
+    let record = run(&[FaultAction::FillDisk, FaultAction::FreeDisk, FaultAction::Start]);
+    assert_eq!((record.ledger.committed, record.ledger.failed), (60, 0));
+    assert_eq!(record.ledger.retries_by_kind[&FailureKind::OutOfResources], record.ledger.retries);
+    for other in [&[][..], &[FaultAction::Kill, FaultAction::Start]] {
+        let record = run(other);
+        let FatalCause::Failure { failure, .. } = record.fatal.expect("nobody goes on").cause else {
+            panic!("a failure of the database");
+        };
+        assert_eq!((failure.kind, record.ledger.retries), (FailureKind::OutOfResources, 0), "{other:?}");
+    }
 }

@@ -12,8 +12,7 @@ pub mod collapse;
 mod tests;
 
 use crate::audit::{AuditCheck, AuditVerdict};
-use crate::failure::{FailureKind, Remedy};
-use crate::fault::FaultRecord;
+use crate::fault::{Expected, FaultRecord};
 use crate::finding::{Finding, Severity};
 use crate::ledger::Ledger;
 use crate::plan::{LoadPlan, Plan, StopRule, Trial};
@@ -109,7 +108,12 @@ fn faults(record: &TrialRecord) -> Vec<Finding> {
 /// True when faults were made on purpose.
 #[must_use]
 pub fn has_faults(record: &TrialRecord) -> bool {
-    record.facts.as_ref().is_some_and(|facts| !facts.faults.is_empty())
+    expected(record).is_harm()
+}
+
+fn expected(record: &TrialRecord) -> Expected {
+    let faults = record.facts.as_ref().map_or(&[][..], |facts| &facts.faults);
+    Expected::of(faults.iter().map(|fault| fault.action))
 }
 
 /// The same for a record that was written earlier, perhaps by an older version. What [`judge`] derives replaces what was derived then;
@@ -265,16 +269,9 @@ fn thought(record: &TrialRecord, load: &LoadPlan) -> f64 {
 /// Transactions that failed for good, but for those that failed as they do when a server is harmed on purpose.
 fn failures(record: &TrialRecord) -> Option<Finding> {
     let ledger = &record.ledger;
-    let is_of_fault = |kind: FailureKind| {
-        matches!(kind.remedy(), Remedy::Reconnect | Remedy::RetryTransaction)
-            || matches!(
-                kind,
-                FailureKind::OutcomeUnknown | FailureKind::ReadOnly | FailureKind::OutOfResources
-            )
-    };
-    let of_faults = ledger.failed_by_kind.iter().filter(|(kind, _)| is_of_fault(**kind));
-    let excused = if has_faults(record) { of_faults.map(|(_, number)| number).sum() } else { 0 };
-    let failed = ledger.failed.saturating_sub(excused);
+    let expected = expected(record);
+    let excused = ledger.failed_by_kind.iter().filter(|(kind, _)| expected.explains(**kind));
+    let failed = ledger.failed.saturating_sub(excused.map(|(_, number)| number).sum());
     let share = failed as f64 / ledger.started.max(1) as f64;
     (failed > 0).then_some(Finding::Failures { failed, share })
 }

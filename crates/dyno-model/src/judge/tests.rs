@@ -1,6 +1,8 @@
 use super::*;
 use crate::beside::BesideRecord;
 use crate::catalog::Growth;
+use crate::failure::FailureKind;
+use crate::fault::FaultAction;
 use crate::record::{GeneratorRecord, OpenLoop, WorkerRecord};
 use crate::units::Nanos;
 
@@ -299,7 +301,7 @@ fn a_server_that_has_been_up_for_less_time_than_passed_was_started_anew() {
 #[test]
 fn what_a_fault_does_on_purpose_is_no_doubt_and_what_it_does_not_do_is_one() {
     let harmed = |failed: Option<String>| FaultRecord {
-        action: crate::fault::FaultAction::Kill,
+        action: FaultAction::Kill,
         node: "node 2".to_owned(),
         at: Nanos(2 * SECOND),
         failed,
@@ -333,6 +335,15 @@ fn what_a_fault_does_on_purpose_is_no_doubt_and_what_it_does_not_do_is_one() {
         facts(it).faults = vec![harmed(None)];
     });
     assert!(matches!(other[..], [Finding::Failures { failed: 7, .. }]), "{other:?}");
+    let without_room = |action: FaultAction| {
+        judged(|it| {
+            lose(it, &[(FailureKind::OutOfResources, 9)]);
+            facts(it).faults = vec![FaultRecord { action, ..harmed(None) }, harmed(None)];
+        })
+    };
+    assert_eq!(without_room(FaultAction::FillDisk), []);
+    let of_itself = without_room(FaultAction::Restart);
+    assert!(matches!(of_itself[..], [Finding::Failures { failed: 9, .. }]), "{of_itself:?}");
     let not_made = judged(|it| facts(it).faults = vec![harmed(Some("it does not run".to_owned()))]);
     let what = "kill node 2".to_owned();
     assert_eq!(not_made, [Finding::FaultNotMade { what, reason: "it does not run".to_owned() }]);
