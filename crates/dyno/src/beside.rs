@@ -33,15 +33,17 @@ impl Beside<'_> {
         let all = names.zip(&members).map(|(plan, member)| (plan.name.clone(), member.treatment.clients));
         let (company, places) = Company::of(all);
         std::thread::scope(|scope| {
-            for (member, place) in members.into_iter().zip(places) {
-                scope.spawn(move || {
-                    let outcome = self.measure(member, &place);
-                    place.done(outcome);
-                });
-            }
+            let measure = |(member, place): (Member<'_>, Place)| {
+                let outcome = self.measure(member, &place);
+                place.done(outcome);
+            };
+            let members = members.into_iter().zip(places);
+            let threads: Vec<_> = members.map(|member| scope.spawn(move || measure(member))).collect();
             let measured = lead(Role::Leads(&company));
             // Whoever still waits for its beginning is told that there is none.
             drop(company);
+            // Of one that panicked the company has told; nobody who is not joined may panic here.
+            threads.into_iter().for_each(|thread| drop(thread.join()));
             measured
         })
     }
@@ -71,4 +73,37 @@ pub(crate) fn nodes_for(member: &Member<'_>, nodes: &[Node]) -> Vec<Node> {
         }
     }
     nodes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::together::Together;
+    use crate::workload::catalog;
+    use dyno_model::spec::{Input, parse};
+    use dyno_model::target::{Endpoint, Engine, Target};
+
+    #[test]
+    fn a_member_that_panics_ends_the_trial_with_the_reason_and_not_the_run() {
+        let mix = "kind = \"oltp_read_only\"\ntables = 1\ntable_size = 10\n";
+        let text = format!(
+            "title = \"t\"\n[[system]]\nname = \"s\"\nurl = \"null:\"\n[load]\nclients = 1\nduration = \"1s\"\n\
+             [workload]\n{mix}[[beside]]\nname = \"report\"\n[beside.workload]\n{mix}"
+        );
+        let input = Input { file_name: "t.toml", text: &text, ..Input::default() };
+        let (_, plan) = parse(input, &catalog()).unwrap_or_else(|errors| panic!("{errors}"));
+        let (trial, treatment) = (&plan.trials[0], &plan.treatments[0]);
+        let mut members = Together::of(&plan, treatment).expect("both only read").members.into_iter();
+        let own = members.next().expect("the treatment's own");
+        let count = AtomicUsize::new(0);
+        // Without a server there is nowhere to connect, which is a mistake of whoever asks.
+        let beside = Beside { trial, nodes: &[], seed: 1, count: &count, shares_machine: true };
+        let nodes = Node::alone(Target::new(Engine::Null, Endpoint::InProcess));
+        let measured = beside.around(members.collect(), |role| {
+            let input = TrialInput::new(trial.clone(), nodes, 1, &treatment.load, 1, &count);
+            own.workload.run(&TrialInput { role, ..input }, &mut Listeners(Vec::new()))
+        });
+        let told = measured.expect_err("nothing was measured").to_string();
+        assert!(told.contains("the workload \"report\" beside: its thread panicked"), "{told}");
+    }
 }
