@@ -83,10 +83,11 @@ impl Faults {
     /// No more faults are made; what hangs goes on, and at least one node answers again if that can be.
     pub(crate) fn mend(&self) -> Mended {
         drop(self.clock.take());
+        let faults = self.thread.take().map(|thread| thread.join().unwrap_or_default()).unwrap_or_default();
+        // The last fault may have cut a way meanwhile.
         for (_, gate) in &*self.gates {
             gate.reopen();
         }
-        let faults = self.thread.take().map(|thread| thread.join().unwrap_or_default()).unwrap_or_default();
         Mended { faults, nodes: self.states().map_err(|error| error.to_string()) }
     }
 
@@ -197,6 +198,7 @@ impl Maker {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dyno_model::target::{Endpoint, Engine, Target};
 
     #[test]
     fn a_fault_whose_time_did_not_come_is_told() {
@@ -221,5 +223,29 @@ mod tests {
         let made = maker.work(&told);
         let failed: Vec<_> = made.iter().map(|fault| fault.failed.as_deref()).collect();
         assert_eq!(failed, [Some("measuring had ended before"); 2]);
+    }
+
+    #[test]
+    fn a_way_that_was_cut_at_the_last_moment_is_open_again_when_all_is_mended() {
+        let server = std::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = server.local_addr().unwrap();
+        let endpoint = Endpoint::Tcp { host: address.ip().to_string(), port: address.port() };
+        let gate = Arc::new(Gate::to(&Target::new(Engine::Mysql, endpoint)).unwrap());
+        let (clock, told) = channel();
+        let cut = Arc::clone(&gate);
+        // Its time has come just when the clients have ended.
+        let thread = std::thread::spawn(move || {
+            assert!(told.recv().is_err());
+            cut.shut();
+            Vec::new()
+        });
+        let faults = Faults {
+            nodes: Arc::default(),
+            gates: Arc::new(vec![("server".to_owned(), Arc::clone(&gate))]),
+            clock: Cell::new(Some(clock)),
+            thread: Cell::new(Some(thread)),
+        };
+        assert_eq!(faults.mend().nodes, Ok(vec![NodeState::Up]));
+        assert!(!gate.reopen(), "it was shut");
     }
 }
