@@ -413,6 +413,10 @@ impl<'a> Crew<'a> {
                 }
             }
         }
+        // Its workers may have stopped and ended since the last look. Whoever is done is stopped by nobody.
+        if window.is_stopped() {
+            start.stop_together(&window);
+        }
         for member in self.members.iter_mut().filter(|member| member.is_done) {
             // Panics were caught and reported.
             let _ = member.thread.take().map(JoinHandle::join);

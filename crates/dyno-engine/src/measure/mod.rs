@@ -15,6 +15,8 @@ pub mod meter;
 mod open_loop;
 mod silence;
 pub(crate) mod start;
+#[cfg(test)]
+mod tests;
 pub(crate) mod watch;
 
 use crew::{Crew, Ending};

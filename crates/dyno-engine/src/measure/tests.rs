@@ -1,0 +1,65 @@
+//! Crews of several workloads that stop each other.
+
+use super::crew::{Crew, Ending, WorkerReport};
+use super::load::{ClientId, LoadInput};
+use super::start::Start;
+use crate::recording::Kinds;
+use crate::window::Window;
+use dyno_model::event::Listener;
+use dyno_model::plan::{LoadPlan, StopRule};
+use dyno_model::units::Nanos;
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+thread_local! {
+    /// Dropped when its thread has ended.
+    static ALIVE: RefCell<Option<Sender<()>>> = const { RefCell::new(None) };
+}
+
+/// Lets nobody look at the crew before its worker has ended.
+struct LooksLate(Receiver<()>);
+
+impl Listener for LooksLate {
+    fn clients_begin(&mut self, _from_now: Nanos) {
+        assert!(self.0.recv().is_err(), "nothing is sent");
+    }
+}
+
+const HOUR: Nanos = Nanos(3_600_000_000_000);
+
+/// What a crew of one worker leaves that does this with its window and ends before anybody looks.
+fn measured(load: &LoadPlan, start: &Start, work: fn(&Window)) -> Arc<Window> {
+    let nobody = AtomicUsize::new(0);
+    let input = LoadInput::new("crew", 1, load, 1, &nobody);
+    let mut crew = Crew::new(Kinds::default(), Ending::Await, &input);
+    let (alive, has_ended) = channel();
+    let hired = crew.hire(vec![ClientId(0)], 1, None, move |post| {
+        ALIVE.set(Some(alive));
+        work(&post.go.recv().expect("it begins"));
+        WorkerReport::default()
+    });
+    hired.expect("there can be a thread");
+    crew.measure(start, &mut LooksLate(has_ended)).window
+}
+
+#[test]
+fn a_crew_that_has_ended_before_anybody_looked_stops_the_others_too() {
+    let load = LoadPlan::new(StopRule::Duration(HOUR));
+    let start = Start::soon();
+    measured(&load, &start.of("report"), |window| window.stop("no table"));
+    let lead = Window::new(start.epoch, &load, None);
+    start.stop_together(&lead);
+    assert_eq!(lead.stop_reason().as_deref(), Some("the workload \"report\" beside stopped: no table"));
+}
+
+#[test]
+fn a_crew_that_has_done_all_its_work_is_not_cut_short_by_one_that_was_stopped() {
+    let load = LoadPlan::new(StopRule::Duration(Nanos(0)));
+    let start = Start::soon();
+    let beside = Window::new(start.epoch, &load, None);
+    beside.stop("no table");
+    start.of("report").stop_together(&beside);
+    assert_eq!(measured(&load, &start, |_| ()).stop_reason(), None);
+}
