@@ -9,7 +9,7 @@ use crate::random::{Random, Stream};
 use crate::recording::SharedRecorder;
 use crate::recording::shares::ClientShares;
 use crate::session::Session;
-use crate::window::Window;
+use crate::window::{StopCause, Window};
 use crate::workload::{Verdict, Workload};
 use dyno_drivers::Io;
 use dyno_model::failure::{FailureKind, OperationFailure, Remedy};
@@ -231,10 +231,10 @@ impl<W: Workload> Client<W> {
 
     /// Ends the run for everybody.
     fn give_up(&self, cause: FatalCause) {
-        match &cause {
-            FatalCause::Failure { failure, .. } => self.window.stop(&failure.to_string()),
-            FatalCause::Script(message) => self.window.stop(message),
-        }
+        self.window.stop(StopCause::Trouble(match &cause {
+            FatalCause::Failure { failure, .. } => failure.to_string(),
+            FatalCause::Script(message) => message.clone(),
+        }));
         let _ = self.reports.send(Report::Fatal(Fatal { client: self.id, cause }));
     }
 

@@ -6,13 +6,12 @@ use crate::measure::crew::{Crew, Ending, Measured};
 use crate::measure::load::{LoadInput, LoadRecord, TrialError};
 use crate::measure::meter::{Script, ScriptThreads, hire_scripts, kinds};
 use crate::measure::start::Start;
-use crate::measure::watch::INTERRUPTED;
 use crate::native_clients::NativeClients;
 use crate::own_audit::OwnAudit;
 use crate::random::trial_seed;
 use crate::recording::Kinds;
 use crate::settling::{OpenSessions, is_unanswered, observe, settle};
-use crate::window::Window;
+use crate::window::{StopCause, Window};
 use crate::worker::hire_native;
 use crate::workload::{AuditFacts, Workload};
 use dyno_drivers::patience::is_end_requested;
@@ -418,7 +417,7 @@ fn trial(
     facts.troubles.extend(missing);
     facts.faults = mended.map(|mended| mended.faults).unwrap_or_default();
     if record.end == TrialEnd::User {
-        facts.stopped.get_or_insert_with(|| INTERRUPTED.to_owned());
+        facts.stopped.get_or_insert_with(|| StopCause::User.to_string());
     }
     facts.system_failed = match record.end {
         TrialEnd::System => (load.is_dead)().or(silence),

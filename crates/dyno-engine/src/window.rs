@@ -4,6 +4,7 @@ use dyno_model::catalog::Growth;
 use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::stages::Course;
 use dyno_model::units::Nanos;
+use std::fmt;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -39,11 +40,28 @@ pub struct Window {
     is_stopped: AtomicBool,
     /// When no further transaction started: the closing, brought forward by a stop.
     ends: AtomicU64,
-    /// Why it was stopped before its rule was met.
-    reason: Mutex<Option<String>>,
+    reason: Mutex<Option<StopCause>>,
     /// Clients at work, where it is not always all of them.
     at_work: Option<Course>,
     think: Option<Nanos>,
+}
+
+/// Why measuring was stopped before its rule was met.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StopCause {
+    /// The user wants the end.
+    User,
+    /// It could not go on, in words.
+    Trouble(String),
+}
+
+impl fmt::Display for StopCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::User => f.write_str("interrupted by the user"),
+            Self::Trouble(reason) => f.write_str(reason),
+        }
+    }
 }
 
 /// Whether a transaction that is about to start counts.
@@ -222,13 +240,13 @@ impl Window {
     }
 
     /// Ends measuring now; transactions in flight still get the grace period. The first reason is kept.
-    pub fn stop(&self, reason: &str) {
+    pub fn stop(&self, cause: StopCause) {
         let now = self.now();
         self.ends.fetch_min(now, Ordering::Relaxed);
         self.grace_ends.fetch_min(now.saturating_add(self.grace), Ordering::Relaxed);
         let mut first = self.reason.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if first.is_none() {
-            *first = Some(reason.to_owned());
+            *first = Some(cause);
         }
         self.is_stopped.store(true, Ordering::Relaxed);
     }
@@ -247,7 +265,7 @@ impl Window {
 
     /// Why measuring was ended early.
     #[must_use]
-    pub fn stop_reason(&self) -> Option<String> {
+    pub fn stop_cause(&self) -> Option<StopCause> {
         self.reason.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
     }
 }
@@ -386,9 +404,10 @@ mod tests {
     #[test]
     fn stopping_keeps_the_first_reason_and_admits_nobody() {
         let window = Window::new(Instant::now(), &load(StopRule::Duration(Nanos(500))), None);
-        window.stop("the server died");
-        window.stop("later trouble");
+        let trouble = |reason: &str| StopCause::Trouble(reason.to_owned());
+        window.stop(trouble("the server died"));
+        window.stop(StopCause::User);
         assert_eq!(window.admit(200, 0), Admission::Over);
-        assert_eq!(window.stop_reason().as_deref(), Some("the server died"));
+        assert_eq!(window.stop_cause(), Some(trouble("the server died")));
     }
 }

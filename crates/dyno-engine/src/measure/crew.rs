@@ -511,7 +511,7 @@ impl<'a> Crew<'a> {
             facts: Facts {
                 steal: finish.watch.steal(),
                 is_debug_build: cfg!(debug_assertions),
-                stopped: window.stop_reason(),
+                stopped: window.stop_cause().map(|cause| cause.to_string()),
                 troubles,
                 gaps: gaps.into_iter().filter(|gap| gap.length >= GAP_MIN).collect(),
                 committed_in_all: totals.committed,

@@ -20,7 +20,7 @@ use crate::recording::recorder::{Answered, SMALL_BATCH, UNNAMED, lock};
 use crate::recording::shares::ClientShares;
 use crate::recording::{Kinds, Recorder, SharedRecorder};
 use crate::session::COMMIT;
-use crate::window::Window;
+use crate::window::{StopCause, Window};
 use dyno_model::failure::FailureKind;
 use dyno_model::ledger::{OutcomeClass, ScriptCounter};
 use std::sync::mpsc::{Receiver, Sender};
@@ -437,7 +437,7 @@ fn run_client<S: Script>(
     if let Err(trouble) = outcome
         && !window.is_cut(window.now())
     {
-        window.stop(&trouble.0);
+        window.stop(StopCause::Trouble(trouble.0.clone()));
         let _ = reports.send(Report::Fatal(Fatal { client, cause: FatalCause::Script(trouble.0) }));
     }
     let statements = lock(&recorder).statements_sent();

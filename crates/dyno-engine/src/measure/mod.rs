@@ -17,7 +17,7 @@ mod silence;
 pub(crate) mod start;
 #[cfg(test)]
 mod tests;
-pub(crate) mod watch;
+mod watch;
 
 use crew::{Crew, Ending};
 use dyno_model::event::{Listener, Phase};

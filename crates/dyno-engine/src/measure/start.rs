@@ -1,7 +1,6 @@
 //! The beginning that crews have in common, and what stops them together.
 
-use super::watch::INTERRUPTED;
-use crate::window::Window;
+use crate::window::{StopCause, Window};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -14,7 +13,7 @@ pub(crate) struct Start {
     pub(super) epoch: Instant,
     /// Whose crew it is, where it is not the one that leads.
     name: Option<String>,
-    stopped: Arc<OnceLock<String>>,
+    stopped: Arc<OnceLock<StopCause>>,
 }
 
 impl Start {
@@ -31,14 +30,15 @@ impl Start {
     /// Whoever is stopped before its end stops the others.
     pub(super) fn stop_together(&self, window: &Window) {
         if !window.is_stopped() {
-            if let Some(reason) = self.stopped.get() {
-                window.stop(reason);
+            if let Some(cause) = self.stopped.get() {
+                window.stop(cause.clone());
             }
-        } else if self.stopped.get().is_none() {
-            let own = window.stop_reason().unwrap_or_default();
-            let _ = self.stopped.set(match &self.name {
-                Some(name) if own != INTERRUPTED => format!("the workload {name:?} beside stopped: {own}"),
-                _ => own,
+        } else if let (None, Some(own)) = (self.stopped.get(), window.stop_cause()) {
+            let _ = self.stopped.set(match (&self.name, own) {
+                (Some(name), StopCause::Trouble(reason)) => {
+                    StopCause::Trouble(format!("the workload {name:?} beside stopped: {reason}"))
+                }
+                (_, own) => own,
             });
         }
     }
@@ -60,11 +60,25 @@ mod tests {
         lead.stop_together(&own);
         report.stop_together(&beside);
         assert!(!own.is_stopped() && !beside.is_stopped(), "nobody was stopped");
-        beside.stop("no table");
+        let trouble = |reason: &str| StopCause::Trouble(reason.to_owned());
+        beside.stop(trouble("no table"));
         report.stop_together(&beside);
         lead.stop_together(&own);
         let told = "the workload \"report\" beside stopped: no table";
-        assert_eq!(own.stop_reason().as_deref(), Some(told));
-        assert_eq!(beside.stop_reason().as_deref(), Some("no table"), "its own reason stays");
+        assert_eq!(own.stop_cause(), Some(trouble(told)));
+        assert_eq!(beside.stop_cause(), Some(trouble("no table")), "its own reason stays");
+    }
+
+    #[test]
+    fn the_user_stops_all_crews_and_none_of_them_is_said_to_have_stopped() {
+        let load = LoadPlan::new(StopRule::Duration(Nanos(3_600_000_000_000)));
+        let start = Start::soon();
+        let window = || Window::new(start.epoch, &load, None);
+        let (own, beside) = (window(), window());
+        beside.stop(StopCause::User);
+        start.of("report").stop_together(&beside);
+        start.stop_together(&own);
+        assert_eq!(own.stop_cause(), Some(StopCause::User));
+        assert_eq!(StopCause::User.to_string(), "interrupted by the user");
     }
 }

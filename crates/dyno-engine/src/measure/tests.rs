@@ -4,7 +4,7 @@ use super::crew::{Crew, Ending, WorkerReport};
 use super::load::{ClientId, LoadInput};
 use super::start::Start;
 use crate::recording::Kinds;
-use crate::window::Window;
+use crate::window::{StopCause, Window};
 use dyno_model::event::Listener;
 use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::units::Nanos;
@@ -25,6 +25,10 @@ impl Listener for LooksLate {
     fn clients_begin(&mut self, _from_now: Nanos) {
         assert!(self.0.recv().is_err(), "nothing is sent");
     }
+}
+
+fn no_table() -> StopCause {
+    StopCause::Trouble("no table".to_owned())
 }
 
 const HOUR: Nanos = Nanos(3_600_000_000_000);
@@ -48,10 +52,11 @@ fn measured(load: &LoadPlan, start: &Start, work: fn(&Window)) -> Arc<Window> {
 fn a_crew_that_has_ended_before_anybody_looked_stops_the_others_too() {
     let load = LoadPlan::new(StopRule::Duration(HOUR));
     let start = Start::soon();
-    measured(&load, &start.of("report"), |window| window.stop("no table"));
+    measured(&load, &start.of("report"), |window| window.stop(no_table()));
     let lead = Window::new(start.epoch, &load, None);
     start.stop_together(&lead);
-    assert_eq!(lead.stop_reason().as_deref(), Some("the workload \"report\" beside stopped: no table"));
+    let told = "the workload \"report\" beside stopped: no table".to_owned();
+    assert_eq!(lead.stop_cause(), Some(StopCause::Trouble(told)));
 }
 
 #[test]
@@ -59,7 +64,7 @@ fn a_crew_that_has_done_all_its_work_is_not_cut_short_by_one_that_was_stopped() 
     let load = LoadPlan::new(StopRule::Duration(Nanos(0)));
     let start = Start::soon();
     let beside = Window::new(start.epoch, &load, None);
-    beside.stop("no table");
+    beside.stop(no_table());
     start.of("report").stop_together(&beside);
-    assert_eq!(measured(&load, &start, |_| ()).stop_reason(), None);
+    assert_eq!(measured(&load, &start, |_| ()).stop_cause(), None);
 }

@@ -3,7 +3,7 @@
 use super::load::LoadInput;
 use crate::generator::{MachineCpu, ProcessCpu};
 use crate::recording::Collector;
-use crate::window::Window;
+use crate::window::{StopCause, Window};
 use dyno_model::catalog::Growth;
 use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
 use dyno_model::plan::StopRule;
@@ -11,8 +11,6 @@ use dyno_model::units::Nanos;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// Why a trial ended that the user ended.
-pub(crate) const INTERRUPTED: &str = "interrupted by the user";
 /// Time between two reports of progress.
 const PROGRESS_EVERY: Duration = Duration::from_millis(500);
 
@@ -53,9 +51,9 @@ impl Watch {
         let is_interrupted = input.interrupts.load(Ordering::Relaxed) > 0;
         if !window.is_stopped() {
             if is_interrupted {
-                window.stop(INTERRUPTED);
+                window.stop(StopCause::User);
             } else if let Some(reason) = (input.is_dead)() {
-                window.stop(&reason);
+                window.stop(StopCause::Trouble(reason));
             }
         }
         if is_interrupted {
