@@ -430,8 +430,8 @@ fn trial(
     Ok(record)
 }
 
-/// A connection to each node, all of which have then done what was committed on any of them before, tables for example.
-/// [`settle`] on every node that runs, and the sum of it. Observers of nodes that may have been harmed connect anew.
+/// [`settle`] on every node that runs, and the sum of it. Observers of nodes that may have been harmed connect anew. Of scripts no sessions are known:
+/// nothing is waited for, and it is the audit that connects anew where it has to.
 fn settle_all(
     clients: &impl Clients,
     observers: &mut [Connection],
@@ -457,6 +457,7 @@ fn settle_all(
     settled.sum()
 }
 
+/// A connection to each node, all of which have then done what was committed on any of them before, tables for example.
 async fn observers(nodes: &[Node]) -> Result<Vec<Connection>, OperationFailure> {
     let mut observers = Vec::with_capacity(nodes.len());
     for node in nodes {

@@ -176,6 +176,32 @@ fn a_server_is_shut_down_in_order_and_started_again() {
 }
 
 #[test]
+fn the_data_of_scripts_are_asked_for_after_their_server_was_started_again() {
+    for (kind, name) in [(ServerKind::Mariadb, "mariadb"), (ServerKind::Postgres, "postgres")] {
+        if require_server(kind).is_none() {
+            continue;
+        }
+        let bench = Bench::new();
+        bench.file(
+            "count.lua",
+            "function prepare() sysbench.sql.driver():connect():query('CREATE TABLE c (n INTEGER)') end\n\
+             function thread_init() connection = sysbench.sql.driver():connect() end\n\
+             function event() connection:query('INSERT INTO c VALUES (1)') end\n",
+        );
+        let restart = "[[fault]]\nat = \"500ms\"\naction = \"restart\"\n";
+        let text = spec(&format!("kind = \"{name}\""), "duration = \"2s\"", restart);
+        let rush = "kind = \"rush\"\nvariant = \"in-place\"\nledger = true";
+        let own =
+            "kind = \"lua\"\nscript = \"count.lua\"\naudit = { \"count(*) from c\" = \"+1 per count\" }";
+        let (ended, record) = run(&bench, &text.replace(rush, own));
+        let [AuditCheck::Value { found, .. }] = &record.audit.checks[..] else {
+            panic!("{name}: {:?}\n{ended}", record.audit)
+        };
+        assert!(*found > 0, "{name}: {:?}", record.audit);
+    }
+}
+
+#[test]
 fn a_fault_that_cannot_be_made_makes_the_trial_invalid() {
     if require_server(ServerKind::Mariadb).is_none() {
         return;
