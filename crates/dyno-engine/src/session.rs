@@ -278,8 +278,9 @@ impl Session {
         self.note(kind, start, result)
     }
 
-    /// The connection itself; nothing that is done with it is measured.
+    /// The connection itself; nothing that is done with it is measured. Its answer is waited for from now on as long as that of a statement.
     pub fn connection(&mut self) -> &mut Connection {
+        self.plan.limit(&mut self.connection);
         &mut self.connection
     }
 

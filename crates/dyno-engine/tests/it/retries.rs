@@ -1,13 +1,17 @@
 //! What happens to a transaction that failed, when errors to retry are listed as sysbench's users list them.
 
-use crate::bench::{NOBODY, SECOND, SEED, Silent, load, native, null};
-use dyno_engine::{FatalCause, LoadInput, LoadRecord, run_load, with_native};
+use crate::bench::{NOBODY, SECOND, SEED, Silent, doing, load, native, null, send};
+use dyno_drivers::{Discard, Driver};
+use dyno_engine::random::Random;
+use dyno_engine::workload::{ClientId, Verdict};
+use dyno_engine::{FatalCause, LoadInput, LoadRecord, Session, run_load, with_native};
 use dyno_model::failure::FailureKind;
 use dyno_model::fault::{Expected, FaultAction};
 use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::retry::{RetriedErrors, RetryPolicy};
 use dyno_model::units::Nanos;
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
 
 fn run(script: &str, kind: &str, errors: RetriedErrors, attempts_max: u32) -> LoadRecord {
     let plan = LoadPlan {
@@ -138,4 +142,25 @@ fn a_server_without_room_is_waited_for_only_where_a_fault_fills_its_disk() {
         };
         assert_eq!((failure.kind, record.ledger.retries), (FailureKind::OutOfResources, 0), "{other:?}");
     }
+}
+
+#[test]
+fn what_is_sent_unmeasured_has_a_limit_of_its_own_and_not_that_of_the_statement_before() {
+    let limit = Duration::from_millis(20);
+    let transaction = async move |_: ClientId, _: u64, session: &mut Session, _: &mut Random| {
+        let late = send(session, "SELECT 1").await.expect_err("nothing is answered");
+        let asked = Instant::now();
+        let rolled_back = session.connection().query("ROLLBACK", &mut Discard).await;
+        assert_eq!(rolled_back.expect_err("nor is this").kind, FailureKind::Timeout);
+        assert!(asked.elapsed() >= limit / 2, "it was given up at the limit of the statement before");
+        Err(late)
+    };
+    let plan = LoadPlan {
+        statement_timeout: Some(limit.into()),
+        ..LoadPlan::new(StopRule::TransactionsPerClient(1))
+    };
+    let input = LoadInput::new("limits", 1, &plan, SEED, &NOBODY);
+    let workload = doing(transaction).but(Verdict::GoesOn);
+    let record = run_load(workload, &[null("hang_after=0")], &input, &mut Silent).expect("it is measured");
+    assert_eq!((record.ledger.failed, record.facts.troubles), (1, vec![]));
 }
