@@ -33,6 +33,8 @@ const VALUE_TEXT: u64 = 12;
 const COLUMN_MAX: u64 = 16_000;
 /// So many transactions in a hundred write their first object twice, so that somebody might read what is in between.
 const TWICE: u64 = 10;
+/// Values that a transaction appends to a list at most: that many may come from each client which saw it one short of full.
+const APPENDED_MAX: u64 = 2;
 
 const SELECT: usize = 0;
 const WRITE: usize = 1;
@@ -219,9 +221,9 @@ impl Histories {
         let clients = setting.clients;
         let table = Table { objects, keys, sets, clients, has_ledger: options.is_on("ledger"), dialect };
         if objects == Objects::Lists && dialect.has_storage_engines && table.width() > COLUMN_MAX {
-            let most = COLUMN_MAX / VALUE_TEXT - LIST_MAX as u64;
+            let most = (COLUMN_MAX / VALUE_TEXT - LIST_MAX as u64) / APPENDED_MAX;
             return Err(format!(
-                "lists take at most {most} clients here, because each may append a value to a full list"
+                "lists take at most {most} clients here, because each may append two values to a list that is all but full"
             ));
         }
         Ok(Self {
@@ -451,7 +453,7 @@ impl Workload for Histories {
 impl Table {
     /// Characters of a list.
     fn width(&self) -> u64 {
-        (LIST_MAX as u64 + u64::from(self.clients)) * VALUE_TEXT
+        (LIST_MAX as u64 + APPENDED_MAX * u64::from(self.clients)) * VALUE_TEXT
     }
 }
 
@@ -486,6 +488,60 @@ impl DataSet for Table {
         match self.objects {
             Objects::Registers => out.integer(0),
             Objects::Lists => out.text(""),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::native::Native;
+    use dyno_model::catalog::OptionValue;
+    use dyno_model::engine::Engine;
+    use dyno_model::plan::WorkloadPlan;
+
+    fn build(options: &[(&str, i64)], objects: &str, engine: Engine, clients: u32) -> Result<Native, String> {
+        let mut all = description().defaults();
+        all.0.insert("objects".to_owned(), OptionValue::Text(objects.to_owned()));
+        all.0.extend(options.iter().map(|(name, value)| ((*name).to_owned(), OptionValue::Integer(*value))));
+        Native::build(&WorkloadPlan::new("history", all), Setting { engine, clients, seed: 1 })
+    }
+
+    #[test]
+    fn options_that_do_not_go_together_are_refused() {
+        let told = |options: &[(&str, i64)]| build(options, "registers", Engine::Sqlite, 2).err();
+        let refused = |text: &str| Some(text.to_owned());
+        assert_eq!(told(&[("keys", 3), ("reads", 3), ("writes", 3)]), None);
+        assert_eq!(told(&[("keys", 2), ("reads", 3)]), refused("reads = 3 are more objects than keys = 2"));
+        assert_eq!(
+            told(&[("keys", 9), ("reads", 3), ("writes", 4)]),
+            refused("writes = 4 are more objects than reads = 3")
+        );
+    }
+
+    #[test]
+    fn lists_of_more_clients_than_a_column_of_the_mysql_family_has_room_for_are_refused() {
+        let told = |objects, engine, clients| build(&[], objects, engine, clients).err();
+        assert_eq!(told("lists", Engine::Mysql, 650), None);
+        let refused = told("lists", Engine::Mysql, 651).expect("too many");
+        assert!(refused.starts_with("lists take at most 650 clients here"), "{refused}");
+        assert_eq!(told("registers", Engine::Mysql, 651), None);
+        assert_eq!(told("lists", Engine::Postgres, 651), None);
+    }
+
+    #[test]
+    fn a_list_has_room_for_what_all_clients_append_that_saw_it_one_short_of_full() {
+        let table = |clients| {
+            let native = build(&[], "lists", Engine::Mysql, clients).expect("they go together");
+            crate::with_native!(native, workload => workload.data().tables()).remove(0).create
+        };
+        // Each of them writes its first object twice now and then.
+        for clients in [1, 8, 650] {
+            let most = (LIST_MAX as u64 - 1 + 2 * u64::from(clients)) * VALUE_TEXT;
+            let create = table(clients);
+            let (_, width) = create.split_once("VARCHAR(").expect("a text");
+            let width: u64 = width.split_once(')').expect("its width").0.parse().expect("a number");
+            assert!((most..=COLUMN_MAX).contains(&width), "{clients}: {width} of {most}");
         }
     }
 }
