@@ -3,8 +3,8 @@
 //!
 //! usage: against mysql|postgres HOST:PORT USER PASSWORD DATABASE WORKLOAD CLIENTS SECONDS [WORKERS] [KEY=VALUE...]
 use dyno_engine::loading::{self, Loading};
-use dyno_engine::workload::{Native, Setting, Workload, catalog};
-use dyno_engine::{Node, TrialInput, run_trial, with_native};
+use dyno_engine::workload::{Native, Setting, catalog};
+use dyno_engine::{Node, TrialInput};
 use dyno_model::catalog::OptionValue;
 use dyno_model::event::Listener;
 use dyno_model::plan::{LoadPlan, StopRule, Trial, WorkloadPlan};
@@ -50,10 +50,9 @@ fn main() {
     let interrupts = AtomicUsize::new(0);
     if does_load {
         let began = std::time::Instant::now();
-        let loaded = with_native!(&native, workload => {
-            let loading = Loading { trial: "load", target: &target, data: workload.data(), interrupts: &interrupts };
-            loading::load(&loading, &mut Silent)
-        });
+        let loading =
+            Loading { trial: "load", target: &target, data: native.data(), interrupts: &interrupts };
+        let loaded = loading::load(&loading, &mut Silent);
         println!("{} rows loaded in {:?}", loaded.expect("loaded"), began.elapsed());
     }
     let load = LoadPlan {
@@ -64,7 +63,7 @@ fn main() {
     let trial = Trial { id: "against".to_owned(), block: 1, treatment: 0 };
     let mut input = TrialInput::new(trial, Node::alone(target), clients, &load, 1, &interrupts);
     input.load.shares_machine = std::env::var("ELSEWHERE").is_err();
-    let record = with_native!(native, workload => run_trial(workload, &input, &mut Silent)).expect("a trial");
+    let record = native.run_trial(&input, &mut Silent).expect("a trial");
     let statements: u64 = record.ledger.statements.iter().map(|statement| statement.ok).sum();
     let per = |nanos: Nanos| nanos.as_micros_f64() / statements as f64;
     let wakeups: u64 = record.generator.workers.iter().map(|worker| worker.wakeups).sum();

@@ -2,7 +2,7 @@
 //!
 //! # Layout (read in this order)
 //! * [`trial`]: a native workload measured: [`run_load`], and one trial with baseline, audit and findings around it;
-//! * `company`: several workloads in one trial;
+//! * `native_trial`: both for the workloads of dyno, compiled here once; `company`: several workloads in one trial;
 //! * [`measure`]: the measuring core from ramp to books, for these and for scripts; the coordinator that clients report to;
 //! * [`window`]: when measuring begins and ends, and who may still start a transaction;
 //! * `arrivals`: when transactions arrive in an open loop;
@@ -30,6 +30,7 @@ mod generator;
 pub mod loading;
 pub mod measure;
 mod native_clients;
+mod native_trial;
 mod own_audit;
 pub mod random;
 pub mod recording;

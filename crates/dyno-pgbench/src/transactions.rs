@@ -17,11 +17,13 @@ use dyno_engine::workload::{
     AuditFacts, ClientId, DataSet, StatementText, TableDefinition, Workload, isolation_option,
     isolation_setup,
 };
-use dyno_engine::{OwnAudit, Session};
+use dyno_engine::{OwnAudit, Session, TrialError, TrialInput, run_trial};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::{OptionDescription, OptionKind, OptionValue, WorkloadDescription, WorkloadOptions};
 use dyno_model::engine::Quoting;
+use dyno_model::event::Listener;
 use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::record::TrialRecord;
 use dyno_model::target::{Engine, QueryMode, Target};
 use dyno_model::units::Nanos;
 use dyno_model::words::begins_with;
@@ -322,6 +324,16 @@ impl Client {
         let name = &self.performer.program.scripts[script].name;
         let message = said.unwrap_or(failure.message);
         FailureKind::BadStatement.failure(format!("the script {name}: {message}"))
+    }
+}
+
+impl Transactions {
+    /// Measures one trial.
+    ///
+    /// # Errors
+    /// When nothing could be measured. Trouble during measuring is in the record's findings instead.
+    pub fn run(self, input: &TrialInput<'_>, listener: &mut dyn Listener) -> Result<TrialRecord, TrialError> {
+        run_trial(self, input, listener)
     }
 }
 

@@ -5,8 +5,7 @@
 
 use crate::workload::AnyWorkload;
 use dyno_drivers::RowWriter;
-use dyno_engine::with_native;
-use dyno_engine::workload::{DataSet, TableDefinition, Workload};
+use dyno_engine::workload::{DataSet, TableDefinition};
 use dyno_model::beside::BesidePlan;
 use dyno_model::failure::OperationFailure;
 use dyno_model::plan::{Plan, Treatment};
@@ -51,7 +50,7 @@ impl Changes {
             AnyWorkload::Lua(_) => Self::Unknown,
             AnyWorkload::Sql(sql) => sql.changes().map_or(Self::Unknown, Self::Of),
             AnyWorkload::Native(native) => {
-                let sent = with_native!(native, workload => workload.examples());
+                let sent = native.examples();
                 let tables = workload.data().tables().into_iter().map(|table| table.name.to_lowercase());
                 match sent.iter().all(|statement| reads(&statement.sql)) {
                     true => Self::Of(BTreeSet::new()),

@@ -1,7 +1,7 @@
 //! The workload of a treatment: one that dyno knows by name, or the user's own SQL or Lua.
 
 use dyno_engine::workload::{DataSet, Native, Setting, Workload, check_engine, statement_kinds};
-use dyno_engine::{TrialError, TrialInput, run_trial, with_native};
+use dyno_engine::{TrialError, TrialInput};
 use dyno_model::beside::BesidePlan;
 use dyno_model::catalog::{LUA, WorkloadDescription};
 use dyno_model::event::Listener;
@@ -63,7 +63,7 @@ impl AnyWorkload {
     /// Its tables and rows.
     pub(crate) fn data(&self) -> &dyn DataSet {
         match self {
-            Self::Native(native) => with_native!(native, workload => workload.data()),
+            Self::Native(native) => native.data(),
             Self::Sql(sql) => sql.data(),
             Self::Lua(lua) => lua.data(),
         }
@@ -79,8 +79,8 @@ impl AnyWorkload {
         listener: &mut dyn Listener,
     ) -> Result<TrialRecord, TrialError> {
         match self {
-            Self::Native(native) => with_native!(native, workload => run_trial(workload, input, listener)),
-            Self::Sql(sql) => run_trial(sql, input, listener),
+            Self::Native(native) => native.run_trial(input, listener),
+            Self::Sql(sql) => sql.run(input, listener),
             Self::Lua(lua) => lua.run(input, listener),
         }
     }
@@ -92,9 +92,7 @@ pub(crate) fn names(treatment: &Treatment, system: &SystemPlan) -> Option<Worklo
         AnyWorkload::built(treatment, system.engine(), QueryMode::Prepared, 0, treatment.clients).ok()?;
     let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
     let (transactions, statements) = match &workload {
-        AnyWorkload::Native(native) => {
-            with_native!(native, workload => (workload.transactions(), statement_kinds(workload)))
-        }
+        AnyWorkload::Native(native) => (native.transactions(), native.statement_kinds()),
         AnyWorkload::Sql(sql) => (sql.transactions(), statement_kinds(sql)),
         AnyWorkload::Lua(lua) => (Vec::new(), lua.kinds()),
     };

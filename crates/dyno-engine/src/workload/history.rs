@@ -533,7 +533,7 @@ mod tests {
     fn a_list_has_room_for_what_all_clients_append_that_saw_it_one_short_of_full() {
         let table = |clients| {
             let native = build(&[], "lists", Engine::Mysql, clients).expect("they go together");
-            crate::with_native!(native, workload => workload.data().tables()).remove(0).create
+            native.data().tables().remove(0).create
         };
         // Each of them writes its first object twice now and then.
         for clients in [1, 8, 650] {

@@ -3,6 +3,7 @@
 use super::bulk_insert::{self, BulkInsert};
 use super::contract::{Setting, Workload};
 use super::crud::{self, Crud};
+use super::data_set::DataSet;
 use super::dbatest::{self, Dbatest};
 use super::history::{self, Histories};
 use super::http::{self, Http};
@@ -10,6 +11,8 @@ use super::mass_insert::{self, MassInsert};
 use super::oltp::{self, Oltp};
 use super::random_selects::{self, RandomSelects};
 use super::rush::{self, Rush};
+use crate::native_clients::statement_kinds;
+use crate::session::StatementText;
 use dyno_model::catalog::{HTTP, WorkloadDescription};
 use dyno_model::plan::WorkloadPlan;
 use dyno_model::target::Engine;
@@ -37,22 +40,23 @@ pub enum Native {
 }
 
 /// Calls code with whichever native workload it is.
-#[macro_export]
 macro_rules! with_native {
     ($native:expr, $workload:ident => $call:expr) => {
         match $native {
-            $crate::workload::native::Native::Rush($workload) => $call,
-            $crate::workload::native::Native::Oltp($workload) => $call,
-            $crate::workload::native::Native::RandomSelects($workload) => $call,
-            $crate::workload::native::Native::BulkInsert($workload) => $call,
-            $crate::workload::native::Native::Dbatest($workload) => $call,
-            $crate::workload::native::Native::MassInsert($workload) => $call,
-            $crate::workload::native::Native::Crud($workload) => $call,
-            $crate::workload::native::Native::History($workload) => $call,
-            $crate::workload::native::Native::Http($workload) => $call,
+            $crate::workload::Native::Rush($workload) => $call,
+            $crate::workload::Native::Oltp($workload) => $call,
+            $crate::workload::Native::RandomSelects($workload) => $call,
+            $crate::workload::Native::BulkInsert($workload) => $call,
+            $crate::workload::Native::Dbatest($workload) => $call,
+            $crate::workload::Native::MassInsert($workload) => $call,
+            $crate::workload::Native::Crud($workload) => $call,
+            $crate::workload::Native::History($workload) => $call,
+            $crate::workload::Native::Http($workload) => $call,
         }
     };
 }
+
+pub(crate) use with_native;
 
 impl Native {
     /// Makes a workload from a plan whose options were checked against [`catalog`].
@@ -78,6 +82,30 @@ impl Native {
                 .map(|preset| Self::Oltp(Oltp::build(preset, options, setting)))
                 .ok_or_else(|| format!("there is no workload {kind}")),
         }
+    }
+
+    /// Its tables and rows.
+    #[must_use]
+    pub fn data(&self) -> &dyn DataSet {
+        with_native!(self, workload => workload.data())
+    }
+
+    /// Its statements, or examples of them.
+    #[must_use]
+    pub fn examples(&self) -> Vec<StatementText> {
+        with_native!(self, workload => workload.examples())
+    }
+
+    /// Names of its transactions, where they have any.
+    #[must_use]
+    pub fn transactions(&self) -> Vec<&'static str> {
+        with_native!(self, workload => workload.transactions())
+    }
+
+    /// Names of its kinds of statements.
+    #[must_use]
+    pub fn statement_kinds(&self) -> Vec<&'static str> {
+        with_native!(self, workload => statement_kinds(workload))
     }
 }
 

@@ -5,9 +5,7 @@ use dyno_engine::random::Random;
 use dyno_engine::workload::{
     AuditFacts, ClientId, DataSet, Native, NoData, Setting, Verdict, Workload, catalog,
 };
-use dyno_engine::{
-    LoadInput, LoadRecord, Meter, Node, Script, ScriptTrouble, Session, TrialInput, run_load, with_native,
-};
+use dyno_engine::{LoadInput, LoadRecord, Meter, Node, Script, ScriptTrouble, Session, TrialInput};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::OptionValue;
 use dyno_model::event::Listener;
@@ -99,7 +97,7 @@ pub(crate) fn load(
     input: &LoadInput<'_>,
     listener: &mut dyn Listener,
 ) -> LoadRecord {
-    let record = with_native!(native, workload => run_load(workload, &[target], input, listener));
+    let record = native.run_load(&[target], input, listener);
     let record = record.expect("it can be measured");
     assert_eq!(record.ledger.check(), Vec::<String>::new(), "the books balance");
     record

@@ -2,8 +2,7 @@
 
 use crate::bench::{NOBODY, Scratch, build, native, null, trial_input};
 use dyno_engine::loading::{Loading, load};
-use dyno_engine::workload::{Native, Workload};
-use dyno_engine::{run_trial, with_native};
+use dyno_engine::workload::Native;
 use dyno_model::audit::{AuditCheck, AuditVerdict};
 use dyno_model::catalog::Growth;
 use dyno_model::catalog::OptionValue;
@@ -32,7 +31,7 @@ impl Listener for Commits {
 fn grow(target: Target, native: Native, clients: u32, load: &LoadPlan) -> (TrialRecord, Commits) {
     let input = trial_input(target, clients, load);
     let mut commits = Commits::default();
-    let record = with_native!(native, workload => run_trial(workload, &input, &mut commits));
+    let record = native.run_trial(&input, &mut commits);
     let record = record.expect("the trial can be measured");
     assert_eq!(record.ledger.check(), Vec::<String>::new(), "the books balance");
     (record, commits)
@@ -109,7 +108,7 @@ fn each_dialect_has_its_partitions_and_its_row_format() {
     ];
     let create = |engine, options: &[(&str, OptionValue)]| {
         let native = build("mass-insert", options, engine, 4).expect("the options fit");
-        with_native!(&native, workload => workload.data().tables()[0].create.clone())
+        native.data().tables()[0].create.clone()
     };
     let mysql = create(Engine::Mysql, &options);
     assert!(
@@ -130,10 +129,8 @@ fn a_real_table_has_its_target_rows_those_loaded_and_those_of_the_warm_up_includ
         ("index", OptionValue::Text("email".to_owned())),
     ];
     let native = build("mass-insert", &options, Engine::Sqlite, 2).expect("the options fit");
-    with_native!(&native, workload => {
-        let loading = Loading { trial: "b01-001", target: &target, data: workload.data(), interrupts: &NOBODY };
-        assert_eq!(load(&loading, &mut Commits::default()).expect("it can be loaded"), 25);
-    });
+    let loading = Loading { trial: "b01-001", target: &target, data: native.data(), interrupts: &NOBODY };
+    assert_eq!(load(&loading, &mut Commits::default()).expect("it can be loaded"), 25);
     let plan = LoadPlan { warmup: Nanos(2_000_000), ..LoadPlan::new(StopRule::Rows(2_000)) };
     let (record, commits) = grow(target, native, 2, &plan);
     let [AuditCheck::RowCount { expected_min, found, .. }] = &record.audit.checks[..] else {

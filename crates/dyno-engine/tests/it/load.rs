@@ -6,8 +6,7 @@ use dyno_engine::measure::interrupt::InterrupterGuard;
 use dyno_engine::recording::shares::ClientShares;
 use dyno_engine::workload::ClientId;
 use dyno_engine::{
-    FatalCause, LoadInput, LoadRecord, Meter, ScriptThreads, ScriptTrouble, TrialError, run_load, run_script,
-    with_native,
+    FatalCause, LoadInput, LoadRecord, Meter, ScriptThreads, ScriptTrouble, TrialError, run_script,
 };
 use dyno_model::event::Listener;
 use dyno_model::failure::FailureKind;
@@ -381,7 +380,7 @@ fn a_native_workload_runs_without_observer_and_audit() {
 
     let targets = [null(""), null("connect.fail=out-of-connections:1")];
     let native = native("oltp_read_write", &[], 6);
-    let failed = with_native!(native, workload => run_load(workload, &targets, &input, &mut heard));
+    let failed = native.run_load(&targets, &input, &mut heard);
     assert!(matches!(failed, Err(TrialError::Ramp(_))), "every other client goes to the second target");
 }
 

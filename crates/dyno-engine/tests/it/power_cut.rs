@@ -8,8 +8,7 @@ use crate::bench::{NOBODY, Scratch, Silent, build, trial_input};
 use dyno_drivers::{Connection, Driver, Io, Table, block_on};
 use dyno_engine::loading::{Loading, load};
 use dyno_engine::random::{Random, Stream};
-use dyno_engine::workload::Workload;
-use dyno_engine::{Mended, NodeState, TrialInput, run_trial, with_native};
+use dyno_engine::{Mended, NodeState, TrialInput};
 use dyno_model::audit::{AuditCheck, AuditVerdict, LedgerEntry};
 use dyno_model::catalog::OptionValue;
 use dyno_model::plan::{LoadPlan, StopRule};
@@ -94,11 +93,9 @@ fn trial(folder: &Path, lost: usize) -> (TrialRecord, BTreeSet<(u32, u64)>) {
         Mended { faults: Vec::new(), nodes: Ok(vec![NodeState::Restarted(Instant::now())]) }
     };
     let input = TrialInput { mend: Some(&mend), ..trial_input(target.clone(), CLIENTS, &plan) };
-    let record = with_native!(native, workload => {
-        let loading = Loading { trial: "b01-001", target: &target, data: workload.data(), interrupts: &NOBODY };
-        load(&loading, &mut Silent).expect("it can be loaded");
-        run_trial(workload, &input, &mut Silent).expect("it can be measured")
-    });
+    let loading = Loading { trial: "b01-001", target: &target, data: native.data(), interrupts: &NOBODY };
+    load(&loading, &mut Silent).expect("it can be loaded");
+    let record = native.run_trial(&input, &mut Silent).expect("it can be measured");
     (record, gone.into_inner())
 }
 

@@ -4,7 +4,7 @@ use crate::bench::{NOBODY, SECOND, SEED, Silent, doing, load, native, null, send
 use dyno_drivers::{Discard, Driver};
 use dyno_engine::random::Random;
 use dyno_engine::workload::{ClientId, Verdict};
-use dyno_engine::{FatalCause, LoadInput, LoadRecord, Session, run_load, with_native};
+use dyno_engine::{FatalCause, LoadInput, LoadRecord, Session, run_load};
 use dyno_model::failure::FailureKind;
 use dyno_model::fault::{Expected, FaultAction};
 use dyno_model::plan::{LoadPlan, StopRule};
@@ -116,7 +116,7 @@ fn a_client_that_got_no_answer_asks_the_next_server() {
     let plan = waiting_at_most(Some(Nanos(SECOND / 50)));
     let input = LoadInput::new("timeouts", 4, &plan, SEED, &NOBODY);
     let targets = [null("hang_after=0"), null("")];
-    let record = with_native!(native("oltp_read_only", &[], 4), workload => run_load(workload, &targets, &input, &mut Silent));
+    let record = native("oltp_read_only", &[], 4).run_load(&targets, &input, &mut Silent);
     let record = record.expect("it can be measured");
     assert_eq!((record.ledger.committed, record.ledger.failed), (60, 0));
     // Two of four clients began at the server that does not answer.

@@ -1,7 +1,7 @@
 //! Whole trials against the null driver: stop rules, retries, hanging and vanishing servers, books.
 
 use crate::bench::{SECOND, native, null, trial_input};
-use dyno_engine::{TrialError, TrialInput, run_trial, with_native};
+use dyno_engine::{TrialError, TrialInput};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::OptionValue;
 use dyno_model::event::Listener;
@@ -78,7 +78,7 @@ impl Bench {
         let input = TrialInput { counters: &counters, ..input };
         let interrupts = self.is_interrupted.then_some(&self.interrupts);
         let mut intervals = Intervals { all: Vec::new(), interrupts };
-        let outcome = with_native!(native, workload => run_trial(workload, &input, &mut intervals));
+        let outcome = native.run_trial(&input, &mut intervals);
         (outcome, intervals.all)
     }
 

@@ -103,8 +103,7 @@ fn make_table(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dyno_engine::with_native;
-    use dyno_engine::workload::{Native, Setting, Workload, catalog};
+    use dyno_engine::workload::{Native, Setting, catalog};
     use dyno_model::catalog::OptionValue;
     use dyno_model::plan::WorkloadPlan;
     use dyno_model::target::{Endpoint, Engine};
@@ -122,13 +121,13 @@ mod tests {
         let native = Native::build(&plan, Setting { engine: Engine::Sqlite, clients: 1, seed: 7 })
             .expect("defaults are right");
         let lines = Mutex::new(Vec::new());
-        let outcome = with_native!(&native, workload => prepare(&Preparation {
+        let outcome = prepare(&Preparation {
             targets: std::slice::from_ref(target),
-            data: workload.data(),
+            data: native.data(),
             threads: 1,
             say: &|line| lines.lock().expect("no thread panicked").push(line.to_owned()),
             interrupts: &AtomicUsize::new(0),
-        }));
+        });
         (outcome, lines.into_inner().expect("no thread panicked"))
     }
 

@@ -10,8 +10,6 @@ use crate::logger::Level;
 use crate::native::NativeScript;
 use crate::native::prepare::{Preparation, PrepareError, prepare};
 use crate::report::header;
-use dyno_engine::workload::{DataSet, Workload};
-use dyno_engine::{run_load, with_native};
 use dyno_model::target::{Engine, QueryMode};
 use std::sync::Arc;
 
@@ -42,15 +40,12 @@ fn prepare_tables(job: &Job<'_>, native: &NativeScript, driver: Engine) -> u8 {
     }
     let targets = job.options.database.targets(driver);
     let workload = native.build();
-    let outcome = with_native!(&workload, workload => {
-        let data: &dyn DataSet = workload.data();
-        prepare(&Preparation {
-            targets,
-            data,
-            threads,
-            say: &|line| job.logger.notice(line),
-            interrupts: job.interrupts,
-        })
+    let outcome = prepare(&Preparation {
+        targets,
+        data: workload.data(),
+        threads,
+        say: &|line| job.logger.notice(line),
+        interrupts: job.interrupts,
     });
     match outcome {
         Ok(()) if job.is_interrupted() => INTERRUPTED,
@@ -87,6 +82,6 @@ fn run(job: &Job<'_>, name: &str, native: &NativeScript, driver: Engine) -> u8 {
         for number in 0..job.options.general.threads {
             job.logger.log(Level::Debug, &format!("Worker thread (#{number}) started"));
         }
-        with_native!(native.build(), workload => run_load(workload, targets, input, listener))
+        native.build().run_load(targets, input, listener)
     })
 }

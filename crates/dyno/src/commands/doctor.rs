@@ -7,7 +7,7 @@ use crate::interrupt::Interrupts;
 use crate::printer::Printer;
 use dyno_drivers::null::server::{Options, Protocol, serve};
 use dyno_engine::workload::{Native, Setting};
-use dyno_engine::{LoadInput, LoadRecord, run_load, with_native};
+use dyno_engine::{LoadInput, LoadRecord};
 use dyno_host::server;
 use dyno_model::catalog::WorkloadDescription;
 use dyno_model::event::Listener;
@@ -85,7 +85,7 @@ fn tried(
     let load = LoadPlan::new(StopRule::Duration(LOAD));
     let input =
         LoadInput { shares_machine: true, ..LoadInput::new(WORKLOAD, clients, &load, 1, interrupts.count()) };
-    let record = with_native!(native, workload => run_load(workload, &[target], &input, &mut Silent));
+    let record = native.run_load(&[target], &input, &mut Silent);
     let record = record.map_err(|error| failed(error.to_string()))?;
     server.stop().map_err(|error| failed(error.to_string()))?;
     Ok(capacity(clients, &record))

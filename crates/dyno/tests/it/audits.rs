@@ -3,8 +3,8 @@
 
 use dyno_drivers::{Connection, Discard, Driver, Io, block_on};
 use dyno_engine::loading::{Loading, load};
-use dyno_engine::workload::{Native, Setting, Workload, catalog};
-use dyno_engine::{Node, TrialError, TrialInput, run_trial, with_native};
+use dyno_engine::workload::{Native, Setting, catalog};
+use dyno_engine::{Node, TrialError, TrialInput};
 use dyno_model::audit::{AuditCheck, AuditVerdict, Balance};
 use dyno_model::catalog::OptionValue;
 use dyno_model::event::{Event, Listener, Phase};
@@ -60,10 +60,9 @@ impl Work {
     /// Makes the tables and fills them; how many rows that were.
     pub(crate) fn prepare(&self, target: &Target) -> u64 {
         let interrupts = AtomicUsize::new(0);
-        with_native!(&self.native(target.engine), workload => {
-            let loading = Loading { trial: "t", target, data: workload.data(), interrupts: &interrupts };
-            load(&loading, &mut Silent).unwrap_or_else(|failure| panic!("{}: {failure}", self.kind))
-        })
+        let native = self.native(target.engine);
+        let loading = Loading { trial: "t", target, data: native.data(), interrupts: &interrupts };
+        load(&loading, &mut Silent).unwrap_or_else(|failure| panic!("{}: {failure}", self.kind))
     }
 
     pub(crate) fn run(
@@ -98,7 +97,7 @@ impl Work {
         let trial = Trial { id: "b01-001".to_owned(), block: 1, treatment: 0 };
         let mut input = TrialInput::new(trial, nodes, self.clients, &self.load, 1, interrupts);
         input.load.shares_machine = true;
-        with_native!(self.native(engine), workload => run_trial(workload, &input, listener))
+        self.native(engine).run_trial(&input, listener)
     }
 }
 

@@ -224,8 +224,7 @@ fn tables_of_sysbench_are_measured_and_those_of_dyno_can_be_used_by_sysbench() {
 /// The sbtest tables as dyno makes them.
 fn load_by_dyno(target: &Target) {
     use dyno_engine::loading::{Loading, load};
-    use dyno_engine::with_native;
-    use dyno_engine::workload::{Native, Setting, Workload, catalog};
+    use dyno_engine::workload::{Native, Setting, catalog};
     struct Silent;
     impl dyno_model::event::Listener for Silent {}
     let description = catalog().into_iter().find(|known| known.name == "oltp_read_write").expect("built in");
@@ -236,9 +235,8 @@ fn load_by_dyno(target: &Target) {
     let plan = dyno_model::plan::WorkloadPlan::new("oltp_read_write", options);
     let native = Native::build(&plan, Setting { engine: target.engine, clients: 1, seed: 1 }).expect("fits");
     let interrupts = std::sync::atomic::AtomicUsize::new(0);
-    let rows = with_native!(&native, workload => {
-        load(&Loading { trial: "load", target, data: workload.data(), interrupts: &interrupts }, &mut Silent)
-    });
+    let loading = Loading { trial: "load", target, data: native.data(), interrupts: &interrupts };
+    let rows = load(&loading, &mut Silent);
     assert_eq!(rows, Ok(2000));
 }
 

@@ -5,7 +5,7 @@ mod program;
 mod service;
 
 use dyno_engine::workload::{Native, Setting, catalog};
-use dyno_engine::{Node, TrialInput, run_trial, with_native};
+use dyno_engine::{Node, TrialInput};
 use dyno_model::address::Address;
 use dyno_model::audit::AuditVerdict;
 use dyno_model::catalog::OptionValue;
@@ -63,8 +63,7 @@ fn run(
     let trial = Trial { id: "b01-001".to_owned(), block: 1, treatment: 0 };
     let nobody = AtomicUsize::new(0);
     let input = TrialInput::new(trial, Node::alone(target), clients, &load, 1, &nobody);
-    let record =
-        with_native!(native, workload => run_trial(workload, &input, &mut Silent)).expect("it is measured");
+    let record = native.run_trial(&input, &mut Silent).expect("it is measured");
     assert_eq!(record.ledger.check(), Vec::<String>::new(), "the books balance");
     record
 }
@@ -253,7 +252,6 @@ fn requests_due_at_a_rate_are_sent_by_clients_that_wait_for_them() {
     };
     let nobody = AtomicUsize::new(0);
     let input = TrialInput::new(Trial::default(), Node::alone(target), 4, &load, 1, &nobody);
-    let record =
-        with_native!(native, workload => run_trial(workload, &input, &mut Silent)).expect("it is measured");
+    let record = native.run_trial(&input, &mut Silent).expect("it is measured");
     assert_eq!((record.ledger.committed, record.ledger.check()), (200, Vec::new()));
 }
