@@ -1,10 +1,30 @@
-//! Where a line of text may be broken: at blanks, and in Japanese, which has none, between most characters.
+//! Where a line of text may be broken: at blanks but for those inside a figure, and in Japanese, which has none, between most characters.
 
 /// Signs that do not begin a line.
 const NEVER_FIRST: &str =
     "、。，．：；？！）」』】〉》］｝ー々ゝゞ～〜ぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮヵヶ)]},.:;!?%";
 /// Signs that do not end a line.
 const NEVER_LAST: &str = "（「『【〈《［｛([{～";
+
+/// Units that stay with their figure.
+const UNITS: [&str; 8] = ["s", "ms", "µs", "min", "h", "KB", "MB", "GB"];
+/// Words behind which a figure stays: numbers of clients in Korean and Japanese.
+const BEFORE_FIGURES: [&str; 3] = ["클라이언트", "クライアント", "クライアント数"];
+/// What Japanese counts with, which stays with its figure.
+const COUNTERS: &str = "個回件本行秒分時種";
+
+/// True when no line ends at the blank between these two.
+pub(crate) fn is_bound(before: &str, after: &str) -> bool {
+    let is_figure = before.ends_with(|c: char| c.is_ascii_digit());
+    let is_unit = |unit: &&str| {
+        let rest = after.strip_prefix(*unit);
+        rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric()))
+    };
+    after.starts_with('%')
+        || is_figure && (UNITS.iter().any(is_unit) || after.starts_with(|c| COUNTERS.contains(c)))
+        || after.starts_with(|c: char| c.is_ascii_digit())
+            && BEFORE_FIGURES.iter().any(|it| before.ends_with(it))
+}
 
 /// Parts that stay whole, and whether a blank stands before each.
 pub(crate) fn parts(text: &str) -> impl Iterator<Item = (bool, &str)> {
@@ -33,6 +53,24 @@ fn is_japanese(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_line_ends_inside_of_a_figure() {
+        for (before, after) in [
+            ("5.88", "s."),
+            ("up to 95", "% of it"),
+            ("1", "µs)"),
+            ("클라이언트", "12개"),
+            ("最大クライアント数", "12"),
+            ("3", "個"),
+        ] {
+            assert!(is_bound(before, after), "{before} {after}");
+        }
+        for (before, after) in [("5", "systems"), ("5", "he"), ("of", "s"), ("12", "개"), ("clients", "12")]
+        {
+            assert!(!is_bound(before, after), "{before} {after}");
+        }
+    }
 
     #[test]
     fn lines_break_at_blanks_and_between_japanese_characters_but_not_before_or_after_certain_signs() {

@@ -11,6 +11,12 @@ const GAP: usize = 2;
 /// Columns of the narrowest terminal that tables are laid out for; one that is a little wider has its columns nearer to each other.
 const TERMINAL: usize = 80;
 
+/// Columns that say more of the one before, from which they are not parted.
+const FOLLOWING: [&Message; 2] = [&headings::AT_MOST, &headings::INTERVAL];
+
+/// Lines that the titles of columns take in text at most.
+const TITLE_LINES: usize = 3;
+
 /// Side of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Align {
@@ -157,27 +163,11 @@ impl Table {
         self.groups.iter().map(|group| group.rows.len()).sum()
     }
 
-    /// Columns aligned by blanks, as wide as their widest cell. Rows under a group are indented.
+    /// Columns aligned by blanks, as wide as their widest cell; below each other in parts where a terminal is too narrow. Rows under a group
+    /// are indented.
     pub(crate) fn to_text(&self, lang: Lang) -> String {
-        let plain = Plain::of(&self.clone().without_absent_columns(), lang);
-        let widths = plain.widths();
-        let gaps = widths.len().saturating_sub(1);
-        let needed = |indent: usize, gap: usize| indent + widths.iter().sum::<usize>() + gap * gaps;
-        let indents = if plain.has_groups() { ["  ", " "] } else { ["", ""] };
-        let (indent, gap) = match needed(indents[0].len(), GAP) > TERMINAL {
-            true if needed(indents[1].len(), GAP - 1) <= TERMINAL => (indents[1], GAP - 1),
-            _ => (indents[0], GAP),
-        };
-        let line = |cells: &[String]| plain.text_line(indent, cells, &widths, gap);
-        let mut text = line(&plain.titles);
-        for (group, rows) in &plain.groups {
-            if !group.is_empty() {
-                text.push_str(group);
-                text.push('\n');
-            }
-            text.extend(rows.iter().map(|cells| line(cells)));
-        }
-        text
+        let parts = Plain::of(&self.clone().without_absent_columns(), lang).parts();
+        parts.iter().map(Plain::to_text).collect::<Vec<_>>().join("\n")
     }
 
     /// A Markdown table. A group becomes a first column that is filled in every row, so that each row stands for itself.
@@ -200,9 +190,12 @@ impl Table {
 }
 
 /// A table of texts that are safe to print.
+#[derive(Clone)]
 struct Plain {
     titles: Vec<String>,
     aligns: Vec<Align>,
+    /// Columns that say more of the one before.
+    follows: Vec<bool>,
     groups: Vec<(String, Vec<Vec<String>>)>,
 }
 
@@ -215,6 +208,7 @@ impl Plain {
         Self {
             titles: table.columns.iter().map(|column| safe(column.heading.text(lang))).collect(),
             aligns: table.columns.iter().map(|column| column.align).collect(),
+            follows: table.columns.iter().map(|column| FOLLOWING.contains(&column.heading)).collect(),
             groups: table.groups.iter().map(group).collect(),
         }
     }
@@ -223,11 +217,90 @@ impl Plain {
         self.groups.iter().any(|(group, _)| !group.is_empty())
     }
 
-    fn text_line(&self, indent: &str, cells: &[String], widths: &[usize], gap: usize) -> String {
-        let mut line = indent.to_owned();
-        for (i, ((cell, width), align)) in cells.iter().zip(widths).zip(&self.aligns).enumerate() {
+    /// The table with these columns only.
+    fn with(&self, columns: &[usize]) -> Self {
+        let of = |cells: &Vec<String>| columns.iter().map(|at| cells[*at].clone()).collect();
+        let group = |(name, rows): &(String, Vec<Vec<String>>)| (name.clone(), rows.iter().map(of).collect());
+        Self {
+            titles: of(&self.titles),
+            aligns: columns.iter().map(|at| self.aligns[*at]).collect(),
+            follows: columns.iter().map(|at| self.follows[*at]).collect(),
+            groups: self.groups.iter().map(group).collect(),
+        }
+    }
+
+    /// The table in parts that a terminal has room for; what names a row stands in each.
+    fn parts(self) -> Vec<Self> {
+        if self.fitting().is_some() {
+            return vec![self];
+        }
+        let words = self.aligns.iter().skip(1).take_while(|align| **align == Align::Left).count();
+        let names: Vec<usize> = (0..=words).collect();
+        let mut parts = Vec::new();
+        let mut taken = names.clone();
+        let mut rest = (names.len()..self.titles.len()).peekable();
+        while let Some(column) = rest.next() {
+            let mut next = vec![column];
+            while let Some(following) = rest.next_if(|column| self.follows[*column]) {
+                next.push(following);
+            }
+            let more = [&taken[..], &next].concat();
+            if taken.len() > names.len() && self.with(&more).fitting().is_none() {
+                parts.push(self.with(&taken));
+                taken = [&names[..], &next].concat();
+            } else {
+                taken = more;
+            }
+        }
+        parts.push(self.with(&taken));
+        parts
+    }
+
+    /// The first layout that is no wider than a terminal: columns nearer to each other, then titles in several lines.
+    fn fitting(&self) -> Option<Layout> {
+        self.layouts().find(|layout| {
+            let gaps = layout.gap * layout.widths.len().saturating_sub(1);
+            layout.indent.len() + layout.widths.iter().sum::<usize>() + gaps <= TERMINAL
+        })
+    }
+
+    fn layouts(&self) -> impl Iterator<Item = Layout> {
+        let indents = if self.has_groups() { ["  ", " "] } else { ["", ""] };
+        (1..=TITLE_LINES).flat_map(move |lines| {
+            let widths = self.widths(lines);
+            let layout = move |(indent, gap)| Layout { indent, gap, widths: widths.clone() };
+            indents.into_iter().zip([GAP, GAP - 1]).map(layout)
+        })
+    }
+
+    fn to_text(&self) -> String {
+        let Some(layout) = self.fitting().or_else(|| self.layouts().next()) else { return String::new() };
+        let titles = self.titles.iter().zip(&layout.widths);
+        let titles: Vec<Vec<String>> = titles.map(|(title, width)| folded(title, *width)).collect();
+        let most = titles.iter().map(Vec::len).max().unwrap_or(0);
+        let mut text = String::new();
+        for at in 0..most {
+            // The last lines of all titles stand beside each other.
+            let line = |title: &Vec<String>| {
+                (at + title.len()).checked_sub(most).map_or("", |at| &title[at]).to_owned()
+            };
+            text.push_str(&self.text_line(&titles.iter().map(line).collect::<Vec<_>>(), &layout));
+        }
+        for (group, rows) in &self.groups {
+            if !group.is_empty() {
+                text.push_str(group);
+                text.push('\n');
+            }
+            text.extend(rows.iter().map(|cells| self.text_line(cells, &layout)));
+        }
+        text
+    }
+
+    fn text_line(&self, cells: &[String], layout: &Layout) -> String {
+        let mut line = layout.indent.to_owned();
+        for (i, ((cell, width), align)) in cells.iter().zip(&layout.widths).zip(&self.aligns).enumerate() {
             if i > 0 {
-                line.push_str(&" ".repeat(gap));
+                line.push_str(&" ".repeat(layout.gap));
             }
             let blanks = " ".repeat(width - cell.width());
             match align {
@@ -240,8 +313,16 @@ impl Plain {
         line
     }
 
-    fn widths(&self) -> Vec<usize> {
-        let mut widths: Vec<usize> = self.titles.iter().map(|title| title.width()).collect();
+    /// How wide columns have to be with titles in so many lines at most.
+    fn widths(&self, lines: usize) -> Vec<usize> {
+        let narrowest =
+            |title: &String| (0..title.width()).find(|width| folded(title, *width).len() <= lines);
+        // A line is as wide as its words, even where that is wider than asked for.
+        let needed = |title: &String| {
+            let lines = folded(title, narrowest(title).unwrap_or(title.width()));
+            lines.iter().map(|line| line.width()).max().unwrap_or(0)
+        };
+        let mut widths: Vec<usize> = self.titles.iter().map(needed).collect();
         for cells in self.groups.iter().flat_map(|(_, rows)| rows) {
             for (width, cell) in widths.iter_mut().zip(cells) {
                 *width = (*width).max(cell.width());
@@ -249,6 +330,25 @@ impl Plain {
         }
         widths
     }
+}
+
+/// Where the columns of a table stand in text.
+struct Layout {
+    indent: &'static str,
+    gap: usize,
+    widths: Vec<usize>,
+}
+
+/// A title in lines of whole words, as few as the width allows.
+fn folded(title: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in title.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.width() + 1 + word.width() <= width => line.extend([" ", word]),
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 /// Text for Markdown: no character of it is read as markup.
@@ -273,10 +373,13 @@ pub(crate) fn wrapped(text: &str, first: &str, width: usize) -> String {
     let text = printable::line(text);
     let mut words = breaks::parts(&text).peekable();
     while let Some((is_spaced, word)) = words.next() {
-        // A figure and its per cent sign stay together.
-        let with_sign =
-            words.next_if(|(_, next)| next.starts_with('%')).map(|(_, sign)| format!("{word} {sign}"));
-        let word = with_sign.as_deref().unwrap_or(word);
+        let mut whole = word.to_owned();
+        while let Some((_, next)) =
+            words.next_if(|(is_spaced, next)| *is_spaced && breaks::is_bound(&format!("{line}{whole}"), next))
+        {
+            whole.extend([" ", next]);
+        }
+        let word = whole.as_str();
         let blank = usize::from(is_begun && is_spaced);
         if is_begun && line.width() + blank + word.width() > width {
             lines.push_str(line.trim_end());
@@ -344,10 +447,41 @@ mod tests {
         assert_eq!(wrapped("unbreakablelongword x", "- ", 8), "- unbreakablelongword\n  x\n");
         assert_eq!(wrapped("", "- ", 8), "-\n");
         assert_eq!(wrapped("at most 95 % of it", "", 10), "at most\n95 % of it\n");
+        assert_eq!(wrapped("nothing for 5.88 s.", "", 16), "nothing for\n5.88 s.\n");
+        assert_eq!(wrapped("최대 클라이언트 12개", "", 16), "최대\n클라이언트 12개\n");
     }
 
     #[test]
     fn japanese_sentences_break_without_blanks() {
         assert_eq!(wrapped("応答時間は 95 % です。", "* ", 10), "* 応答時間\n  は 95 %\n  です。\n");
+    }
+
+    #[test]
+    fn titles_are_folded_and_columns_go_below_each_other_where_a_terminal_is_too_narrow() {
+        let wide = |columns: usize| {
+            let first = [Column::left(&headings::SYSTEM), Column::left(&headings::FAULT)];
+            let others = [Column::right(&headings::NEVER_STARTED), Column::right(&headings::AT_MOST)];
+            let mut table = Table::new(first.into_iter().chain(others.into_iter().cycle().take(columns)));
+            table.row((0..columns + 2).map(|at| Cell::text(format!("c{at}"))));
+            table.to_text(EN)
+        };
+        assert_snapshot!(wide(10), @r"
+                       never   at   never   at   never   at   never   at   never   at
+        system fault started most started most started most started most started most
+        c0     c1         c2   c3      c4   c5      c6   c7      c8   c9     c10  c11
+        ");
+        assert_snapshot!(wide(14), @r"
+                       never   at   never   at   never   at   never   at   never   at
+        system fault started most started most started most started most started most
+        c0     c1         c2   c3      c4   c5      c6   c7      c8   c9     c10  c11
+
+        system  fault  never started  at most  never started  at most
+        c0      c1               c12      c13            c14      c15
+        ");
+        for columns in 1..40 {
+            let text = wide(columns);
+            assert!(text.lines().all(|line| line.width() <= TERMINAL), "{text}");
+            assert!((0..columns + 2).all(|at| text.split_whitespace().any(|cell| cell == format!("c{at}"))));
+        }
     }
 }
