@@ -4,7 +4,9 @@ use super::facts::Fact;
 use super::table::{Table, escaped};
 use super::test_report::{Part, cover, sections};
 use super::{beside, faults, isolation, notes, tables, topology};
-use crate::messages::{Lang, Message, conclusion, growth as growth_texts, headings, notes as texts};
+use crate::messages::{
+    Lang, Message, conclusion, growth as growth_texts, headings, notes as texts, page as words,
+};
 use dyno_analysis::model::ReportModel;
 use dyno_model::printable::lines;
 
@@ -45,11 +47,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     if !scatter.is_empty() {
         page.paragraph(&escaped(&notes::scatter(model, lang)));
     }
-    page.section(headings::COMPARISONS, &tables::comparisons(model, lang), &[]);
-    if !model.comparisons.is_empty() {
-        page.paragraph(&escaped(&notes::comparison_rules(model, lang)));
-        page.paragraph(&escaped(&texts::NOTE_DETECTABLE.fill(lang, &[])));
-    }
+    page.comparisons(model);
     page.section(growth_texts::GROWTH_COMPARISONS, &tables::step_comparisons(model, lang), &[]);
     if let Some(growth) = model.growth.as_ref().filter(|growth| !growth.comparisons.is_empty()) {
         let family = growth.comparisons.len().to_string();
@@ -180,6 +178,18 @@ impl Page {
         }
         for sentence in notes::witnesses(model, self.lang) {
             self.paragraph(&escaped(&sentence));
+        }
+    }
+
+    fn comparisons(&mut self, model: &ReportModel) {
+        let table = tables::comparisons(model, self.lang);
+        if !table.is_empty() {
+            self.section(headings::COMPARISONS, &table, &[]);
+            self.paragraph(&escaped(&notes::comparison_rules(model, self.lang)));
+            self.paragraph(&escaped(texts::NOTE_DETECTABLE.text(self.lang)));
+        } else if !model.comparisons.is_empty() {
+            self.heading(headings::COMPARISONS);
+            self.paragraph(words::PAGE_NO_RATIOS.text(self.lang));
         }
     }
 

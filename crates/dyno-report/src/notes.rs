@@ -58,13 +58,13 @@ pub(super) fn steadiness(model: &ReportModel, lang: Lang) -> Option<String> {
 
 /// The systems with their versions, as far as they told.
 pub(super) fn systems(model: &ReportModel, lang: Lang) -> String {
-    let names: Vec<String> = model
-        .provenance
-        .systems
-        .iter()
+    let systems = model.provenance.systems.iter();
+    let names: Vec<String> = systems
         .map(|system| format!("{} {}", system.name, said(&system.version, lang)).trim_end().to_owned())
         .collect();
-    notes::NOTE_SYSTEMS.fill(lang, &[("systems", &list(lang, &names))])
+    let is_parted = names.iter().any(|name| name.contains([',', '、']));
+    let systems = if is_parted { names.join(lang.semicolon) } else { list(lang, &names) };
+    notes::NOTE_SYSTEMS.fill(lang, &[("systems", &systems)])
 }
 
 /// Options of a workload that have a value.
@@ -84,7 +84,7 @@ pub(super) fn workloads(model: &ReportModel, lang: Lang) -> Vec<String> {
         let options: Vec<String> =
             told(&workload.options).map(|(name, value)| format!("{name} = {value}")).collect();
         notes::NOTE_WORKLOAD
-            .fill(lang, &[("kind", &named(workload, lang)), ("options", &list(lang, &options))])
+            .fill(lang, &[("kind", &named(workload, lang)), ("options", &options.join(lang.comma))])
     });
     workloads.chain(model.provenance.loads.iter().map(|load| load_sentence(load, lang))).collect()
 }
@@ -124,14 +124,12 @@ fn load_sentence(load: &LoadPlan, lang: Lang) -> String {
         StopRule::Rows(target) => (notes::NOTE_LOAD_ROWS, ("rows", figures::count(target))),
         StopRule::Duration(time) => (notes::NOTE_LOAD_DURATION, ("duration", time.to_string())),
     };
-    let sentence = message.fill(
-        lang,
-        &[
-            (limit.0, &limit.1),
-            ("warmup", &if load.warmup.0 > 0 { load.warmup.to_string() } else { "0 s".to_owned() }),
-            ("attempts", &load.attempts_max.to_string()),
-        ],
-    );
+    let warmup = match load.warmup.0 {
+        0 => notes::NOTE_NO_WARM_UP.text(lang).to_owned(),
+        _ => notes::NOTE_WARM_UP.fill(lang, &[("duration", &load.warmup.to_string())]),
+    };
+    let attempts = load.attempts_max.to_string();
+    let sentence = message.fill(lang, &[(limit.0, &limit.1), ("warmup", &warmup), ("attempts", &attempts)]);
     let how = offered(load, lang)
         .map(|(rate, spacing)| notes::NOTE_RATE.fill(lang, &[("rate", &rate), ("spacing", &spacing)]));
     let think = load.think.map(|mean| notes::NOTE_THINK.fill(lang, &[("think", &mean.to_string())]));

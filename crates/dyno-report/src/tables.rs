@@ -10,8 +10,8 @@ use crate::messages::{Lang, finding, growth, headings, names, page, question, sa
 use crate::table::{Column, Table};
 use crate::words;
 use dyno_analysis::model::{
-    Comparison, ComparisonOf, Effect, KindCount, LimitRow, LimitVerdict, NamedRow, Question, ReportModel,
-    StageRow, StatementRow, StatementTable, TreatmentRow, TrialRow, UpdateAudit,
+    AuditRow, Comparison, ComparisonOf, Effect, KindCount, LimitRow, LimitVerdict, NamedRow, Question,
+    ReportModel, StageRow, StatementRow, StatementTable, TreatmentRow, TrialRow, UpdateAudit, Verdict,
 };
 use dyno_model::audit::AuditVerdict;
 use dyno_model::failure::FailureKind;
@@ -179,6 +179,15 @@ pub(crate) fn limits(model: &ReportModel) -> Table {
 
 /// Updates acknowledged against updates in the data.
 pub(crate) fn audits(model: &ReportModel) -> Table {
+    audits_of(model, |_| true)
+}
+
+/// The same where some were lost.
+pub(crate) fn losses(model: &ReportModel) -> Table {
+    audits_of(model, |audit| audit.updates.as_ref().is_some_and(|updates| updates.lost > 0))
+}
+
+fn audits_of(model: &ReportModel, is_wanted: impl Fn(&AuditRow) -> bool) -> Table {
     let before = [
         Column::left(&headings::AUDIT_VERDICT),
         Column::right(&headings::COMMITTED),
@@ -186,7 +195,8 @@ pub(crate) fn audits(model: &ReportModel) -> Table {
         Column::right(&headings::LOST_PERCENT),
     ];
     let rows = by_line(model).into_iter().filter_map(|(index, _)| {
-        model.audits.iter().find(|audit| audit.treatment == index).map(|audit| (index, audit))
+        let audit = model.audits.iter().find(|audit| audit.treatment == index)?;
+        is_wanted(audit).then_some((index, audit))
     });
     of_treatments(model, before.into_iter().chain(columns(UPDATES)), rows, |audit| {
         let updates = audit.updates.as_ref();
@@ -275,7 +285,7 @@ fn compared_cells(number: String, effect: &Effect) -> [Cell; 5] {
         Cell::figure(effect.ratio.map(|ratio| figures::bounded_ratio(ratio, effect.bound))),
         Cell::interval(effect.ratio_interval),
         Cell::figure(effect.p_corrected.map(figures::p_value)),
-        Cell::word(words::verdict(effect.verdict)),
+        effect.verdict.map_or(Value::Absent, |verdict| Value::Word(words::verdict(Some(verdict)))).into(),
     ]
 }
 
@@ -359,14 +369,20 @@ pub(crate) fn scatter(model: &ReportModel, lang: Lang) -> Table {
     table
 }
 
-/// Every comparison, under the two lines that are compared.
+/// True when a comparison has a ratio, or a verdict that needs none: without figures everything is inconclusive.
+pub(crate) fn says_something(comparison: &Comparison) -> bool {
+    let verdict = comparison.effect.verdict.filter(|verdict| *verdict != Verdict::Inconclusive);
+    comparison.effect.ratio.is_some() || verdict.is_some()
+}
+
+/// Every comparison that says something, under the two lines that are compared.
 pub(crate) fn comparisons(model: &ReportModel, lang: Lang) -> Table {
     let [n, ratio, interval, p, verdict] = compared();
     let (metric, clients) = (Column::left(&headings::METRIC), Column::right(&headings::CLIENTS));
     let visible = Column::right(&headings::DETECTABLE);
     let mut table = Table::of_pairs([metric, clients, n, ratio, interval, p, visible, verdict]);
     // Both metrics of two lines stand together.
-    let mut sorted: Vec<&Comparison> = model.comparisons.iter().collect();
+    let mut sorted: Vec<&Comparison> = model.comparisons.iter().filter(|it| says_something(it)).collect();
     let lines = |it: &Comparison| (model.treatments[it.subject].line, model.treatments[it.baseline].line);
     sorted.sort_by_key(|it| (lines(it), it.metric != model.judged_by, it.clients));
     for comparison in sorted {

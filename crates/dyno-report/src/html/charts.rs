@@ -154,22 +154,34 @@ fn lost_updates(page: &Page<'_>) -> Vec<Figure> {
         CurvePanel { title: facet.heading().to_owned(), curves, has_own_axis: false }
     };
     // Only where something was lost there is something to see.
+    let dots = |panel: &CurvePanel| panel.curves.iter().map(|curve| curve.points.len()).sum::<usize>();
     let panels = page.facets.all.iter().map(panel).filter(|panel| {
         panel.curves.iter().flat_map(|curve| &curve.points).any(|point| point.value > Some(0.0))
     });
-    let panels: Vec<CurvePanel> = panels.collect();
+    let (drawn, lone): (Vec<CurvePanel>, Vec<CurvePanel>) = panels.partition(|panel| dots(panel) > 1);
+    // One dot alone is the sentence over it, and the table has its figure.
+    let lone: Vec<&str> =
+        if drawn.is_empty() { Vec::new() } else { lone.iter().map(|panel| panel.title.as_str()).collect() };
+    let panels = drawn;
     let part = |(i, panels): (usize, &[CurvePanel])| {
         let counts =
             || panels.iter().flat_map(|p| &p.curves).flat_map(|c| &c.points).map(|p| p.repeats.len());
         let (fewest, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
-        let repeats = repeats_text(page, fewest, most);
         let title = page.text(&page::CHART_LOST);
         let axis = Axis { title, logarithmic: title, quantity: Quantity::Percent };
         let mut levels = page.model.treatments.iter().map(|row| row.clients);
         let first = levels.next();
         let has_lines = levels.any(|level| Some(level) != first);
-        let caption = if has_lines { &page::CHART_CAPTION_LOST } else { &page::CHART_CAPTION_LOST_AT_ONE };
-        let captions = vec![page.fill(caption, &[("repeats", &repeats)])];
+        let repeats = repeats_text(page, fewest, most);
+        let caption = match (most, has_lines) {
+            (..2, _) => page.text(&page::CHART_CAPTION_SINGLE).to_owned(),
+            (_, true) => page.fill(&page::CHART_CAPTION_LOST, &[("repeats", &repeats)]),
+            (_, false) => page.fill(&page::CHART_CAPTION_LOST_AT_ONE, &[("repeats", &repeats)]),
+        };
+        let mut captions = vec![[&caption, page.text(&page::CHART_CAPTION_LOST_MEANS)].join(page.lang.space)];
+        if !lone.is_empty() {
+            captions.push(page.fill(&page::CHART_CAPTION_LONE, &[("lines", &list(page.lang, &lone))]));
+        }
         let name = (part_id("lost-updates", i), lost_title(page));
         curves(page, name, (None, axis), None, panels.to_vec(), captions)
     };

@@ -6,6 +6,7 @@ use crate::chart::forest::{ForestChart, ForestGroup, ForestRow, parts};
 use crate::chart::frame::Drawn;
 use crate::figures;
 use crate::messages::{names, page};
+use crate::tables::says_something;
 use crate::words;
 use dyno_analysis::model::{Comparison, Effect, Verdict};
 use dyno_model::plan::Metric;
@@ -45,10 +46,8 @@ pub(super) fn figures(page: &Page<'_>) -> Vec<Figure> {
 }
 
 fn metric_figures(page: &Page<'_>, metric: Metric) -> Vec<Figure> {
-    // Without ratio and verdict a row says nothing.
-    let says = |it: &Effect| it.ratio.is_some() || it.verdict.is_some();
     let all: Vec<&Comparison> =
-        page.model.comparisons.iter().filter(|it| it.metric == metric && says(&it.effect)).collect();
+        page.model.comparisons.iter().filter(|it| it.metric == metric && says_something(it)).collect();
     if all.iter().filter(|comparison| comparison.effect.ratio.is_some()).count() < 2 {
         return Vec::new();
     }

@@ -72,6 +72,7 @@ fn starts(page: &Page<'_>, starts: Option<&SystemStarts>) -> String {
     ];
     let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
     match copied {
+        None if starts.all.len() == 1 => page.fill(&page::PAGE_STARTS_ONE, &values[1..2]),
         None => page.fill(&page::PAGE_STARTS_OF, &values[..3]),
         Some(_) => page.fill(&page::PAGE_STARTS_COPIED, &values),
     }

@@ -204,7 +204,12 @@ pub(super) fn comparisons(page: &Page<'_>) -> Markup {
                 @if figures.len() > 2 || !page.model.questions.is_empty() {
                     (page.folded_figures(&figures))
                 } @else { @for figure in figures { (figure.markup(page)) } }
-                (folded(page, tables::comparisons(page.model, page.lang), Some(rules)))
+                @let table = tables::comparisons(page.model, page.lang);
+                @if table.is_empty() {
+                    p { (page.text(&page::PAGE_NO_RATIOS)) }
+                } @else {
+                    (folded(page, table, Some(rules)))
+                }
                 @if !steps.is_empty() {
                     h3 { (page.text(&growth::GROWTH_COMPARISONS)) }
                     (page.all_rows(steps, Some(page.fill(&growth::GROWTH_COMPARISONS_NOTE, &[("family", &number)]))))
@@ -244,6 +249,12 @@ pub(super) fn audit(page: &Page<'_>) -> Markup {
             @if audits.is_empty() { p { (page.text(&page::PAGE_NO_AUDIT)) } }
             @if has_updates {
                 @let witnesses = crate::notes::witnesses(page.model, page.lang);
+                @let losses = tables::losses(page.model);
+                // Folded rows are not printed; where a matrix has the shares, they are.
+                @if table.rows() > ROWS_SHOWN && (1..=ROWS_SHOWN).contains(&losses.rows()) && kept(page).0.is_empty() {
+                    h3 { (page.text(&page::PAGE_AUDIT_LOST)) }
+                    (page.table(losses))
+                }
                 (folded(page, table, Some(page.text(&notes::NOTE_AUDIT).to_owned())))
                 @if let Some((first, others)) = witnesses.split_first() {
                     p.note { (first) }

@@ -600,6 +600,10 @@ messages! {
     stored: stored::Texts {
         // Versions of clusters.
         CLUSTER_VERSION: "{nodes} × {version}, {data} data nodes",
+        REPLICA_SYNCHRONOUS: "{version}, 1 replica, synchronous",
+        REPLICA_ASYNCHRONOUS: "{version}, 1 replica, asynchronous",
+        REPLICAS_SYNCHRONOUS: "{version}, {replicas} replicas, synchronous",
+        REPLICAS_ASYNCHRONOUS: "{version}, {replicas} replicas, asynchronous",
         // Values of settings.
         NOT_READ_BACK: "{value} (given, cannot be read back)",
         // Kinds of failures.
@@ -830,11 +834,13 @@ messages! {
         NOTE_STEADY: "{judged} of {measured} trials were long enough (40 s) to judge whether they were in a steady state; neither warm-up nor drift was found in {steady}.",
         NOTE_MACHINE: "{cpu}, {processors} logical processors, {memory} memory, {os}, {kernel}.",
         NOTE_SYSTEMS: "Systems: {systems}.",
+        NOTE_WARM_UP: "warm-up {duration}",
+        NOTE_NO_WARM_UP: "no warm-up",
         NOTE_WORKLOAD: "Workload {kind} with {options}.",
-        NOTE_LOAD_TRANSACTIONS: "A trial ends after {transactions} transactions of all clients together; warm-up {warmup}, at most {attempts} attempts per transaction.",
-        NOTE_LOAD_PER_CLIENT: "A trial ends after {transactions} transactions of each client; warm-up {warmup}, at most {attempts} attempts per transaction.",
-        NOTE_LOAD_ROWS: "A trial ends when its table has {rows} rows; warm-up {warmup}, at most {attempts} attempts per transaction.",
-        NOTE_LOAD_DURATION: "A trial ends after {duration}; warm-up {warmup}, at most {attempts} attempts per transaction.",
+        NOTE_LOAD_TRANSACTIONS: "A trial ends after {transactions} transactions of all clients together; {warmup}, at most {attempts} attempts per transaction.",
+        NOTE_LOAD_PER_CLIENT: "A trial ends after {transactions} transactions of each client; {warmup}, at most {attempts} attempts per transaction.",
+        NOTE_LOAD_ROWS: "A trial ends when its table has {rows} rows; {warmup}, at most {attempts} attempts per transaction.",
+        NOTE_LOAD_DURATION: "A trial ends after {duration}; {warmup}, at most {attempts} attempts per transaction.",
         // What is missing or cannot be read.
         NOTE_NO_END: "The run has not written its end: it was killed, or is still going on.",
         NOTE_UNREADABLE: "Not readable: {what}.",
@@ -877,6 +883,7 @@ messages! {
         GROWTH_FELL: "{line} took {fastest} rows per second from {from} to {to} rows, and {last} from {last_from} to {last_to} rows, which is {share} of it.",
         GROWTH_ROSE: "{line} became faster: {slowest} rows per second from {slow_from} to {slow_to} rows, and {last} from {last_from} to {last_to} rows.",
         GROWTH_HELD: "{line} held its rate: {fastest} rows per second from {from} to {to} rows, and {last} from {last_from} to {last_to} rows.",
+        GROWTH_ONE: "{line} took {fastest} rows per second from {from} to {to} rows, in a single interval, so nothing can be said of its course.",
         GROWTH_RESOURCES: "Meanwhile the machine's CPU went from {cpu_before} to {cpu_after} busy, its disk from {disk_before} to {disk_after}.",
     },
     // What only the page and its charts show.
@@ -926,7 +933,9 @@ messages! {
         PAGE_ROWS_AND_SUMS: "Numbers of rows and values in the data were checked {number} times, and all were as the committed transactions say",
         PAGE_NO_FINDINGS: "No doubt was found about any trial.",
         PAGE_NO_COMPARISONS: "There is nothing to compare: only one system with one level of every factor was measured.",
+        PAGE_NO_RATIOS: "No pair has a block in which both sides have a figure, so there is nothing to compare.",
         PAGE_NO_AUDIT: "The workload has no audit, or none was run; whether the data survived is not known.",
+        PAGE_AUDIT_LOST: "Treatments that lost updates",
         // Charts.
         CHART_CLIENTS: "clients",
         CHART_THROUGHPUT: "transactions per second",
@@ -1006,8 +1015,9 @@ messages! {
         CHART_CAPTION_RUN_ORDER: "Every trial against the mean of its treatment, in the order in which they ran. A slope or a step means that the machine or the data changed meanwhile.",
         CHART_DESCRIPTION_POINTS: "{measure} over {over} for {lines}.",
         CHART_CAPTION_WIDE: "Bars without an end stroke go on beyond the axis.",
-        CHART_CAPTION_LOST: "Lines join the shares over all {repeats} trials of a point together; dots are single trials. An update counts as lost when its commit was acknowledged and it is not in the data.",
-        CHART_CAPTION_LOST_AT_ONE: "Marks are the shares over all {repeats} trials of a point together; dots are single trials. An update counts as lost when its commit was acknowledged and it is not in the data.",
+        CHART_CAPTION_LOST: "Lines join the shares over all {repeats} trials of a point together; dots are single trials.",
+        CHART_CAPTION_LOST_AT_ONE: "Marks are the shares over all {repeats} trials of a point together; dots are single trials.",
+        CHART_CAPTION_LOST_MEANS: "An update counts as lost when its commit was acknowledged and it is not in the data.",
         CHART_CAPTION_TIME: "Percentiles here are means over trials of each trial's own percentile, so that they can have an interval.",
         CHART_CAPTION_PUBLISHED: "Dotted lines with hollow markers are published figures ({sources}), measured on other machines: they show a shape, not a comparison.",
         CHART_CAPTION_PUBLISHED_ASIDE: "The panel with hollow markers shows published figures ({sources}) on an axis of its own: they were measured on other machines and show a shape, not a comparison.",
@@ -1064,6 +1074,7 @@ messages! {
         PAGE_KERNEL_SETTINGS: "kernel settings",
         PAGE_PROXIES: "proxies",
         PAGE_STARTS: "starts",
+        PAGE_STARTS_ONE: "1; {mean} s",
         PAGE_STARTS_OF: "{number}; {mean} s in the mean, {max} s at most",
         PAGE_STARTS_COPIED: "{number}; {mean} s in the mean, {max} s at most, and {copied} s to copy the data",
         PAGE_KIND: "kind",
@@ -1107,7 +1118,7 @@ messages! {
         PAGE_LIMIT_SHORT: "Trials are short beside what happens over hours: checkpoints, vacuum, growing data and cooling are seen only as far as they fell into the windows.",
         PAGE_LIMIT_SHARED: "Generator and server shared the processors in at least one trial: throughput is then that of both together, and says more about order than about size.",
         PAGE_LIMIT_AUDIT: "An audit without complaint shows that this workload lost nothing in these trials, not that nothing can be lost. Whether commits survive the end of a server was tested only where a fault killed one; what survives a power cut was not tested.",
-        PAGE_LIMIT_BLOCKS: "{blocks} blocks on one machine on one day: scatter between days and machines is not in the intervals.",
+        PAGE_LIMIT_BLOCKS: "{blocks:One block|# blocks} on one machine on one day: scatter between days and machines is not in the intervals.",
     },
     // A comparison of two sides (`dyno compare`).
     compare: compare::Texts {

@@ -50,7 +50,15 @@ pub(super) fn course(
     (fastest, slowest, last): (&GrowthMoment, Option<&GrowthMoment>, &GrowthMoment),
     lang: Lang,
 ) -> String {
+    if fastest.rows_from == last.rows_from
+        && slowest.is_none_or(|slowest| slowest.rows_from == last.rows_from)
+    {
+        return one(name(model, treatment, lang), last, lang);
+    }
     let slowest = slowest.unwrap_or(last);
+    // Two stretches are told, not one twice.
+    let is_held = slowest.rows_per_second >= HELD * fastest.rows_per_second;
+    let fastest = if fastest.rows_from == last.rows_from && is_held { slowest } else { fastest };
     let share = last.rows_per_second / fastest.rows_per_second.max(f64::MIN_POSITIVE);
     let values = [
         ("line", name(model, treatment, lang)),
@@ -67,7 +75,7 @@ pub(super) fn course(
     ];
     let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
     // Only what was never slower has held its rate.
-    if slowest.rows_per_second >= HELD * fastest.rows_per_second {
+    if is_held {
         return GROWTH_HELD.fill(lang, &values);
     }
     if share >= HELD {
@@ -82,4 +90,15 @@ pub(super) fn course(
         sentences.push(GROWTH_RESOURCES.fill(lang, &values));
     }
     sentences.join(lang.space)
+}
+
+/// A trial of one interval, of which no course can be told.
+fn one(line: String, moment: &GrowthMoment, lang: Lang) -> String {
+    let values = [
+        ("line", line),
+        ("fastest", figures::digits(moment.rows_per_second)),
+        ("from", figures::count(moment.rows_from)),
+        ("to", figures::count(moment.rows_to)),
+    ];
+    GROWTH_ONE.fill(lang, &values.each_ref().map(|(name, value)| (*name, value.as_str())))
 }

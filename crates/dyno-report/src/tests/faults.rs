@@ -13,7 +13,7 @@ use dyno_store::{ErrorLine, TrialOutcome};
 const SECOND: u64 = 1_000_000_000;
 
 /// A node was killed in the middle of each trial, and nothing committed for 1.5 s; the first treatment has lost three commits in each.
-fn harmed() -> ReportModel {
+pub(super) fn harmed() -> ReportModel {
     let mut data = tiny().read();
     each_record(&mut data.run, |_, record| {
         let at = Nanos(record.measured.0 / 2);
@@ -92,7 +92,7 @@ fn a_report_says_how_long_nothing_was_committed_and_what_is_gone() {
 
     let page = render(&model, Format::Html, EN);
     assert!(page.contains("errors/s") && page.contains("id=\"fault-errors\""));
-    let lines = page.matches("class=\"fault\"").count();
+    let lines: usize = strokes(&page, "fault");
     // In the part on faults, and in each treatment's own, each in two widths.
     assert_eq!(lines, 4 * model.timelines.len(), "a dashed line for each trial");
     assert!(page.contains("href=\"#faults\"") && page.contains("id=\"faults\""));

@@ -12,6 +12,7 @@ mod growth;
 mod languages;
 mod layout;
 mod named;
+mod readable;
 mod stages;
 mod standing;
 mod steadiness;
@@ -44,6 +45,13 @@ fn tiny() -> Shape {
 fn tiny_model() -> &'static ReportModel {
     static MODEL: OnceLock<ReportModel> = OnceLock::new();
     MODEL.get_or_init(|| analyse(&tiny().read()))
+}
+
+/// Separate lines in all paths of this class.
+fn strokes(page: &str, class: &str) -> usize {
+    let opening = format!("<path class=\"{class}\" d=\"");
+    let paths = page.split(&opening).skip(1);
+    paths.map(|rest| rest[..rest.find('"').expect("the path ends")].matches('M').count()).sum()
 }
 
 #[test]
@@ -285,7 +293,7 @@ fn the_markdown_report_reads_like_this() {
 
     ## How it was measured
 
-    - Workload rush with isolation = default, rows = 100 and variant = read-modify-write.
+    - Workload rush with isolation = default, rows = 100, variant = read-modify-write.
     - A trial ends after 5.00 s; warm-up 1.00 s, at most 10 attempts per transaction.
 
     ## Topology
@@ -388,16 +396,6 @@ fn reports_say_what_response_times_mean_in_an_open_loop() {
 }
 
 #[test]
-fn the_text_report_fits_eighty_columns_but_for_tables_of_long_names() {
-    for line in render(tiny_model(), Format::Text, EN).lines() {
-        assert!(line.width() <= 80, "{}: {line}", line.width());
-    }
-    for line in render(rush(), Format::Text, EN).lines() {
-        assert!(line.width() <= 100, "{}: {line}", line.width());
-    }
-}
-
-#[test]
 fn trouble_is_told_in_every_report() {
     let model = rush();
     let invalid =
@@ -468,7 +466,7 @@ fn two_blocks_give_figures_and_no_verdict() {
     assert!(
         markdown
             .lines()
-            .any(|line| line.starts_with("| MySQL : MariaDB | throughput |") && line.ends_with("| none |"))
+            .any(|line| line.starts_with("| MySQL : MariaDB | throughput |") && line.ends_with("| - |"))
     );
 }
 
