@@ -1,7 +1,8 @@
 //! Tables in the page: of the report and of a comparison. What plain text has in a column of its own stands beside its figure.
 
+use crate::breaks::is_bound;
 use crate::cell::{Cell, Value};
-use crate::messages::{Lang, headings, names};
+use crate::messages::{Lang, Message, headings, names, page};
 use crate::table::{Align, Column, Form, Group, Table};
 use crate::words::Word;
 use maud::{Markup, html};
@@ -21,30 +22,16 @@ const SENTENCE_WIDTH: usize = 40;
 /// Rows of a table that is kept on one page of paper.
 const SHORT_ROWS: usize = 10;
 
-/// Units that stay with their figure; the per cent sign does on the whole page ([`with_whole_figures`]).
-const UNITS: [&str; 8] = [" s", " ms", " µs", " min", " h", " KB", " MB", " GB"];
-
-/// How much of the text is a unit after a blank.
-fn unit_length(text: &str) -> Option<usize> {
-    let ends = |unit: &&&str| !text[unit.len()..].starts_with(|c: char| c.is_ascii_alphanumeric());
-    UNITS.iter().filter(|unit| text.starts_with(**unit)).find(ends).map(|unit| unit.len())
-}
-
-/// The text, with words that have hyphens in them and figures with their units kept on one line: `read-modify-write`, `--release`,
-/// `1.32 s`.
+/// The text, with words that have hyphens in them kept on one line: `read-modify-write`, `--release`.
 pub(crate) fn unbroken(text: &str) -> Markup {
     let is_inside = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let mut rest = text;
     let mut parts = Vec::new();
     while !rest.is_empty() {
         let is_word = rest.starts_with(is_inside);
-        let end = rest.find(|c| is_inside(c) != is_word).unwrap_or(rest.len());
-        let is_figure = is_word && rest[..end].ends_with(|c: char| c.is_ascii_digit());
-        let unit = if is_figure { unit_length(&rest[end..]) } else { None };
-        let (part, after) = rest.split_at(end + unit.unwrap_or(0));
-        let has_hyphen = part.contains('-') && part.contains(|c: char| c.is_ascii_alphabetic());
-        let is_kept = is_word && part.len() <= LONGEST_WORD && (has_hyphen || unit.is_some());
-        parts.push((part, is_kept));
+        let (part, after) = rest.split_at(rest.find(|c| is_inside(c) != is_word).unwrap_or(rest.len()));
+        let has_hyphen = part.contains('-') && part.contains(|c: char| c.is_ascii_alphanumeric());
+        parts.push((part, is_word && has_hyphen && part.len() <= LONGEST_WORD));
         rest = after;
     }
     html! { @for (part, is_kept) in parts { @if is_kept { span.w { (part) } } @else { (part) } } }
@@ -56,36 +43,55 @@ pub(crate) fn table(table: Table, caption: &str, lang: Lang) -> Markup {
     let of_treatments = table.columns.first().is_some_and(|column| column.heading == &headings::CLIENTS);
     // With one number of clients per line there is nothing to group, and the first column names the treatment.
     let is_flat = of_treatments && table.groups.iter().all(|group| group.rows.len() < 2);
-    let has_titles = table.names.is_empty() && !is_flat;
+    // Names of pairs stand over their rows, or before them where each pair has one.
+    let is_pairs = !table.names.is_empty();
+    let names = if table.groups.iter().all(|group| group.rows.len() < 2) { table.names } else { &[] };
+    let has_titles = names.is_empty() && !is_flat;
     let first = if is_flat { Some(&headings::SYSTEM) } else { None };
     html! {
-        div.wide { table class={ "sortable" @if table.rows() <= SHORT_ROWS { " short" } } {
+        div.wide { table class={ "sortable" @if table.rows() <= SHORT_ROWS { " short" } @if is_pairs { " pairs" } } style=[is_pairs.then(|| titles_of_cells(&table, names, lang))] {
             @if !caption.is_empty() { caption { (caption) } }
             thead { tr {
-                @for name in table.names { th.l scope="col" { (name.text(lang)) } }
+                @for name in names { th.l { (name.text(lang)) } }
                 @for (i, column) in table.columns.iter().enumerate() {
                     @let heading = first.filter(|_| i == 0).unwrap_or(column.heading);
                     @let is_left = column.align == Align::Left || of_treatments && i == 0;
-                    th class=[is_left.then_some("l")] scope="col" { (heading.text(lang)) }
+                    th class=[is_left.then_some("l")] { (heading.text(lang)) }
                 }
             } }
             @if has_titles {
                 @for group in &table.groups { tbody {
-                    @for name in &group.names {
-                        tr { th.group scope="rowgroup" colspan=(table.columns.len()) { span { (unbroken(name)) } } }
+                    @for name in titles(group, lang) {
+                        tr { th.group scope="rowgroup" colspan=(table.columns.len()) { span { (unbroken(&name)) } } }
                     }
-                    (rows(group, &table.columns, is_flat, lang))
+                    (rows(group, &[], &table.columns, is_flat, lang))
                 } }
             } @else {
-                tbody { @for group in &table.groups { (rows(group, &table.columns, is_flat, lang)) } }
+                tbody { @for group in &table.groups { (rows(group, names, &table.columns, is_flat, lang)) } }
             }
         } }
     }
 }
 
-fn rows(group: &Group, columns: &[Column], is_flat: bool, lang: Lang) -> Markup {
-    // Names of pairs are columns here.
-    let names = if group.names.len() > 1 { &group.names[..] } else { &[] };
+/// What stands over the rows of a group: its name, or who is judged against whom.
+fn titles(group: &Group, lang: Lang) -> Vec<String> {
+    match &group.names[..] {
+        [subject, baseline] => {
+            vec![page::CHART_AGAINST.fill(lang, &[("subject", subject), ("baseline", baseline)])]
+        }
+        names => names.to_vec(),
+    }
+}
+
+/// Titles of columns for the style sheet: on a telephone rows of pairs are laid out without heads of columns, and each cell has its title.
+fn titles_of_cells(table: &Table, names: &[&Message], lang: Lang) -> String {
+    let titles = names.iter().copied().chain(table.columns.iter().map(|column| column.heading));
+    titles.enumerate().map(|(at, title)| format!("--t{at}:'{}';", title.text(lang))).collect()
+}
+
+/// `named` are titles of the columns that the names of the group are, if any.
+fn rows(group: &Group, named: &[&Message], columns: &[Column], is_flat: bool, lang: Lang) -> Markup {
+    let names = if named.is_empty() { &[] } else { &group.names[..] };
     let label = if is_flat { group.names.first().map(String::as_str) } else { None };
     html! {
         @for row in &group.rows { tr {
@@ -112,13 +118,37 @@ fn whole(text: &str) -> Markup {
     }
 }
 
-/// The page, in which no line ends between a figure and its per cent sign. Specs stand there as they were written.
+/// The page, in which no line ends between a figure and its unit. Specs stand there as they were written.
 pub(crate) fn with_whole_figures(page: &str) -> String {
-    let part = |part: &str| {
+    let mut whole = String::with_capacity(page.len());
+    for part in page.split_inclusive("</pre>") {
         let (text, spec) = part.split_at(part.find("<pre").unwrap_or(part.len()));
-        text.replace(" %", "\u{a0}%") + spec
-    };
-    page.split_inclusive("</pre>").map(part).collect()
+        let mut from = 0;
+        for (at, blank) in text.match_indices(' ') {
+            if is_bound(&text[..at], &text[at + blank.len()..]) {
+                whole.extend([&text[from..at], "\u{a0}"]);
+                from = at + blank.len();
+            }
+        }
+        whole.extend([&text[from..], spec]);
+    }
+    whole
+}
+
+/// The page without ends of cells and rows, which go without saying in HTML: tables of many treatments are a third of a page.
+pub(crate) fn without_optional_ends(page: &str) -> String {
+    let mut short = String::with_capacity(page.len());
+    let mut rest = page;
+    while let Some(at) = rest.find("</t") {
+        let (before, from) = rest.split_at(at);
+        short.push_str(before);
+        let end =
+            ["</td>", "</th>", "</tr>", "</thead>", "</tbody>"].into_iter().find(|end| from.starts_with(end));
+        let kept = if end.is_some() { "" } else { "</t" };
+        short.push_str(kept);
+        rest = &from[end.map_or(kept.len(), str::len)..];
+    }
+    short + rest
 }
 
 /// Class of a text that is kept on one line.

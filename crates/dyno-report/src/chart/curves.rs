@@ -303,7 +303,7 @@ impl CurveChart {
         (is_labelled, label_width): (bool, f64),
     ) {
         drawing.open("panel");
-        panel_title(drawing, frame, &panel.title);
+        panel_title(drawing, "panel-title", frame, &panel.title);
         let y = span.scale(frame);
         y_axis(drawing, frame, &span.ticks(frame, self.quantity), is_labelled);
         let (first, last) = (levels.first().copied().unwrap_or(0.0), levels.last().copied().unwrap_or(1.0));
@@ -424,11 +424,15 @@ fn draw_line(drawing: &mut Drawing, curve: &Curve, places: &Places, i: usize) {
 
 fn draw_markers(drawing: &mut Drawing, curve: &Curve, places: &Places, i: usize) {
     drawing.open(&curve.class());
-    for point in &curve.points {
+    let (told, others): (Vec<&CurvePoint>, Vec<_>) =
+        curve.points.iter().partition(|point| !point.tooltip.is_empty());
+    for point in told {
         if let Some(place) = places.point(i, point) {
             drawing.marker("mark", curve.slot, place, &point.tooltip);
         }
     }
+    let others: Vec<_> = others.into_iter().filter_map(|point| places.point(i, point)).collect();
+    drawing.markers("mark", curve.slot, &others);
     drawing.close();
 }
 

@@ -24,6 +24,8 @@ pub(crate) fn is_narrow(width: f64) -> bool {
 pub(crate) struct Drawn {
     broad: Chart,
     narrow: Option<Chart>,
+    /// True when it is shown at this size on every medium.
+    is_small: bool,
 }
 
 impl Drawn {
@@ -32,20 +34,29 @@ impl Drawn {
         Self { narrow: Some(draw(NARROW).named_apart()), ..Self::broad(draw) }
     }
 
-    /// For screen and paper only; on a telephone the reader scrolls sideways.
+    /// For screen and paper only.
     pub(crate) fn broad(draw: impl Fn(f64) -> Chart) -> Self {
-        Self { broad: draw(WIDTH), narrow: None }
+        Self { broad: draw(WIDTH), narrow: None, is_small: false }
+    }
+
+    /// As on a telephone everywhere: one of many that stand beside each other.
+    pub(crate) fn small(draw: impl Fn(f64) -> Chart) -> Self {
+        Self { broad: draw(NARROW), narrow: None, is_small: true }
+    }
+
+    /// The same laid out for a telephone only, as one of many that are folded away.
+    pub(crate) fn made_small(&self) -> Self {
+        Self {
+            broad: self.narrow.clone().unwrap_or_else(|| self.broad.clone()),
+            narrow: None,
+            is_small: self.narrow.is_some() || self.is_small,
+        }
     }
 
     /// The `svg` elements for a page.
     pub(crate) fn inline(&self) -> String {
         let narrow = self.narrow.as_ref().map(|chart| chart.inline(" narrow"));
-        self.broad.inline("") + &narrow.unwrap_or_default()
-    }
-
-    /// The chart without the one for a telephone.
-    pub(crate) fn without_narrow(&self) -> Self {
-        Self { narrow: None, ..self.clone() }
+        self.broad.inline(if self.is_small { " small" } else { "" }) + &narrow.unwrap_or_default()
     }
 
     /// A file of its own.
@@ -111,9 +122,9 @@ pub(crate) fn y_axis(drawing: &mut Drawing, frame: Frame, ticks: &[Tick], is_lab
         ticks.iter().map(|tick| ((frame.left, tick.place), (frame.right, tick.place))).collect();
     drawing.lines("grid", &rules);
     if is_labelled {
-        drawing.open("tick e");
+        drawing.open_column("tick e", frame.left - 6.0);
         for tick in ticks {
-            drawing.text("", (frame.left - 6.0, tick.place + 3.8), Anchor::Start, &tick.label);
+            drawing.label_at('y', tick.place + 3.8, &tick.label);
         }
         drawing.close();
     }
@@ -122,15 +133,16 @@ pub(crate) fn y_axis(drawing: &mut Drawing, frame: Frame, ticks: &[Tick], is_lab
 /// The x axis: base line, small strokes, and labels below wherever they do not touch. The first and the last label
 /// come first, then from left to right.
 pub(crate) fn x_axis(drawing: &mut Drawing, frame: Frame, ticks: &[Tick]) {
-    drawing.line("axis", (frame.left, frame.bottom), (frame.right, frame.bottom));
-    let strokes: Vec<_> =
-        ticks.iter().map(|tick| ((tick.place, frame.bottom), (tick.place, frame.bottom + 4.0))).collect();
-    drawing.lines("axis", &strokes);
-    drawing.open("tick m");
-    for i in labels_that_fit(ticks) {
-        drawing.text("", (ticks[i].place, frame.bottom + 16.0), Anchor::Start, &ticks[i].label);
+    let strokes = ticks.iter().map(|tick| ((tick.place, frame.bottom), (tick.place, frame.bottom + 4.0)));
+    let base = ((frame.left, frame.bottom), (frame.right, frame.bottom));
+    drawing.lines("axis", &[base].into_iter().chain(strokes).collect::<Vec<_>>());
+    if ticks.iter().any(|tick| !tick.label.is_empty()) {
+        drawing.open_row("tick m", frame.bottom + 16.0);
+        for i in labels_that_fit(ticks) {
+            drawing.label_at('x', ticks[i].place, &ticks[i].label);
+        }
+        drawing.close();
     }
-    drawing.close();
 }
 
 /// Indices of ticks whose labels do not touch each other, in rising order.
@@ -162,12 +174,12 @@ pub(crate) fn title_lines(title: &str, width: f64) -> Vec<String> {
     wrapped(title, width, MEDIUM * 1.08)
 }
 
-/// Title of a panel, above its left edge and no wider than it.
-pub(crate) fn panel_title(drawing: &mut Drawing, frame: Frame, title: &str) {
+/// Title of a panel, above its left edge and no wider than it; `class` is empty in a group of panel titles.
+pub(crate) fn panel_title(drawing: &mut Drawing, class: &str, frame: Frame, title: &str) {
     let lines = title_lines(title, frame.width());
     for (i, line) in lines.iter().rev().enumerate() {
         let y = frame.top - 8.0 - i as f64 * TITLE_LINE;
-        drawing.text("panel-title", (frame.left, y), Anchor::Start, line);
+        drawing.text(class, (frame.left, y), Anchor::Start, line);
     }
 }
 

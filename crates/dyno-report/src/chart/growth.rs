@@ -95,7 +95,7 @@ impl GrowthPanel {
 
     fn draw(&self, drawing: &mut Drawing, frame: Frame, x: &Scale) {
         drawing.open("panel");
-        panel_title(drawing, frame, &self.title);
+        panel_title(drawing, "panel-title", frame, &self.title);
         let y = self.scale(frame);
         y_axis(drawing, frame, &self.ticks(frame), true);
         let (left, right) = (frame.left, frame.right);

@@ -64,7 +64,7 @@ impl PercentileChart {
         }
         let (y_low, y_high) = self.span();
         let probe = Scale::logarithmic(y_low, y_high, 1.0, 0.0);
-        let left = label_room(&ticks(&probe, Quantity::Time, 6)) + 20.0;
+        let left = (label_room(&ticks(&probe, Quantity::Time, 6)) + 20.0).ceil();
         let right = width - if is_labelled { f64::max(widest + 8.0, 24.0) } else { 24.0 };
         let frame = Frame { left, right, top, bottom: f64::max(top + 60.0, self.height - 46.0) };
         let y = Scale::logarithmic(y_low, y_high, frame.bottom, frame.top);

@@ -42,6 +42,7 @@ impl Chart {
     pub(crate) fn inline(&self, class: &str) -> String {
         let (width, height) = (coordinate(self.width), coordinate(self.height));
         let view_box = format!("0 0 {width} {height}");
+        // In a page the name space goes without saying.
         format!("{}{}</svg>", self.opening(class, &view_box, ""), self.body)
     }
 
@@ -57,7 +58,9 @@ impl Chart {
         let heading = HEADING_LINE * lines.len() as f64 + 12.0;
         let (width, height) = (coordinate(self.width), coordinate(self.height + heading));
         let view_box = format!("0 -{heading} {width} {height}");
-        let size = format!(r#" width="{width}" height="{height}" xml:lang="{lang}""#);
+        let size = format!(
+            r#" width="{width}" height="{height}" xml:lang="{lang}" xmlns="http://www.w3.org/2000/svg""#
+        );
         let mut text = format!(
             r#"<style>{STYLE_SHEET}</style><rect class="ground" x="0" y="-{heading}" width="{width}" height="{height}"/>"#
         );
@@ -71,7 +74,7 @@ impl Chart {
     fn opening(&self, class: &str, view_box: &str, size: &str) -> String {
         let id = escaped(&self.id);
         format!(
-            r#"<svg xmlns="http://www.w3.org/2000/svg" class="chart{class}" viewBox="{view_box}"{size} role="img" aria-labelledby="{id}t {id}d"><title id="{id}t">{}</title><desc id="{id}d">{}</desc>"#,
+            r#"<svg class="chart{class}" viewBox="{view_box}"{size} role="img" aria-labelledby="{id}t {id}d"><title id="{id}t">{}</title><desc id="{id}d">{}</desc>"#,
             escaped(&self.title),
             escaped(&self.description),
         )
@@ -135,6 +138,23 @@ impl Drawing {
         let _ = write!(self.body, r#"<g class="{}">"#, escaped(class));
     }
 
+    /// Opens a group of labels that stand in a column, all at `x`; these are then written by [`Self::label_at`].
+    pub(crate) fn open_column(&mut self, class: &str, x: f64) {
+        let _ =
+            write!(self.body, r#"<g class="{}" transform="translate({})">"#, escaped(class), coordinate(x));
+    }
+
+    /// The same of labels in a row, all at `y`.
+    pub(crate) fn open_row(&mut self, class: &str, y: f64) {
+        let _ =
+            write!(self.body, r#"<g class="{}" transform="translate(0 {})">"#, escaped(class), coordinate(y));
+    }
+
+    /// A label of a column or row: the name of the coordinate that is its own, and where it is.
+    pub(crate) fn label_at(&mut self, axis: char, place: f64, text: &str) {
+        let _ = write!(self.body, r#"<text {axis}="{}">{}</text>"#, coordinate(place), escaped(text));
+    }
+
     /// Closes the group opened last.
     pub(crate) fn close(&mut self) {
         self.body.push_str("</g>");
@@ -151,7 +171,7 @@ impl Drawing {
             path.move_to(*from);
             path.line_to(*to);
         }
-        self.path(class, &path.data);
+        self.path(class, &path.finish());
     }
 
     fn path(&mut self, class: &str, data: &str) {
@@ -165,12 +185,16 @@ impl Drawing {
         self.path(class, &path_data(points));
     }
 
-    /// The area between a line and a level, for a single run of points.
-    pub(crate) fn area(&mut self, class: &str, points: &[(f64, f64)], level: f64) {
-        let (Some(first), Some(last)) = (points.first(), points.last()) else { return };
-        let outline = points.iter().copied().chain([(last.0, level), (first.0, level)]);
-        let outline: Vec<_> = outline.map(Some).collect();
-        self.path(class, &format!("{}Z", path_data(&outline)));
+    /// The areas between lines and a level of each, for single runs of points, as one element.
+    pub(crate) fn areas(&mut self, class: &str, areas: &[(Vec<(f64, f64)>, f64)]) {
+        let mut data = String::new();
+        for (points, level) in areas {
+            let (Some(first), Some(last)) = (points.first(), points.last()) else { continue };
+            let outline = points.iter().copied().chain([(last.0, *level), (first.0, *level)]);
+            data.push_str(&path_data(&outline.map(Some).collect::<Vec<_>>()));
+            data.push('Z');
+        }
+        self.path(class, &data);
     }
 
     /// The area between two lines with the same places from left to right.
@@ -236,6 +260,15 @@ impl Drawing {
         }
     }
 
+    /// Markers of a slot that have no tooltips, as one element.
+    pub(crate) fn markers(&mut self, class: &str, slot: Slot, places: &[(f64, f64)]) {
+        let mut data = String::new();
+        for (x, y) in places {
+            let _ = write!(data, "M{} {}{}", coordinate(*x), coordinate(*y), slot.mark().shape());
+        }
+        self.path(class, &data);
+    }
+
     /// A text. Without a class of its own it looks, and is anchored, like the group it is in.
     pub(crate) fn text(&mut self, class: &str, place: (f64, f64), anchor: Anchor, text: &str) {
         let (x, y) = (coordinate(place.0), coordinate(place.1));
@@ -275,14 +308,16 @@ fn path_data(points: &[Option<(f64, f64)>]) -> String {
         }
         is_drawing = point.is_some();
     }
-    path.data
+    path.finish()
 }
 
 /// The `d` of a path, written short: reports hold thousands of points. Steps are relative and in whole tenths of a unit, so
-/// that rounding does not add up; numbers that need no separator get none.
+/// that rounding does not add up; numbers that need no separator get none; what goes on straight along an axis is one step.
 #[derive(Default)]
 struct PathData {
     data: String,
+    /// A step that is not written yet, as the next may go on in its direction.
+    waiting: Option<(i64, i64)>,
     /// Where the pen is, in tenths.
     at: (i64, i64),
     /// The command that a further pair of numbers would continue.
@@ -295,7 +330,14 @@ fn tenths(value: f64) -> i64 {
 }
 
 impl PathData {
+    /// The path as text.
+    fn finish(mut self) -> String {
+        self.write_waiting();
+        self.data
+    }
+
     fn move_to(&mut self, (x, y): (f64, f64)) {
+        self.write_waiting();
         let _ = write!(self.data, "M{} {}", coordinate(x), coordinate(y));
         self.at = (tenths(x), tenths(y));
         self.open = None;
@@ -305,10 +347,23 @@ impl PathData {
         let to = (tenths(x), tenths(y));
         let step = (to.0 - self.at.0, to.1 - self.at.1);
         self.at = to;
-        match step {
-            (dx, 0) => self.command('h', &[dx]),
-            (0, dy) => self.command('v', &[dy]),
-            (dx, dy) => self.command('l', &[dx, dy]),
+        self.waiting = match (self.waiting, step) {
+            (waiting, (0, 0)) => waiting,
+            (Some((before, 0)), (dx, 0)) if (before > 0) == (dx > 0) => Some((before + dx, 0)),
+            (Some((0, before)), (0, dy)) if (before > 0) == (dy > 0) => Some((0, before + dy)),
+            _ => {
+                self.write_waiting();
+                Some(step)
+            }
+        };
+    }
+
+    fn write_waiting(&mut self) {
+        match self.waiting.take() {
+            None => {}
+            Some((dx, 0)) => self.command('h', &[dx]),
+            Some((0, dy)) => self.command('v', &[dy]),
+            Some((dx, dy)) => self.command('l', &[dx, dy]),
         }
     }
 

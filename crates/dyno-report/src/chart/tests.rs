@@ -44,7 +44,7 @@ fn assert_all_inside(chart: &Chart) {
         let number = |name: &str| node.attribute(name).map_or(0.0, |text| text.parse::<f64>().unwrap());
         let (x, y) = (number("x"), number("y"));
         check(x, y, node.tag_name().name());
-        if node.has_tag_name(("http://www.w3.org/2000/svg", "rect")) {
+        if node.has_tag_name("rect") {
             check(x + number("width"), y + number("height"), "rect");
         }
     }

@@ -4,7 +4,7 @@
 use super::frame::{Frame, is_narrow, label_room, panel_title, ticks, x_axis, y_axis};
 use super::palette::Slot;
 use super::scale::{Scale, Spread, or_one, rounded_out};
-use super::svg::{Anchor, Chart, Drawing};
+use super::svg::{Anchor, Chart, Drawing, Stroke};
 use super::text::Quantity;
 use super::tracks::{self, Track, TrackCourse};
 
@@ -83,11 +83,12 @@ impl TimelineChart {
         let axes = Axes::of(&self.repeats);
         let most = if is_narrow(width) { COLUMNS_NARROW } else { COLUMNS };
         let columns = self.repeats.len().clamp(1, most);
-        let left = axes.room().max(self.track_room()) + 20.0;
+        let left = (axes.room().max(self.track_room()) + 20.0).ceil();
         let key = self.tracks.iter().map(|track| track.key_height(width - left)).fold(0.0, f64::max);
         let below = self.tracks.len() as f64 * (key + tracks::HEIGHT);
         let row_height = 26.0 + UPPER + BETWEEN + LOWER + below + 26.0;
-        let cell = (width - left - 16.0 + GAP) / columns as f64;
+        // Whole units are shorter to write.
+        let cell = ((width - left - 16.0 + GAP) / columns as f64).floor();
         draw_key(&mut drawing, self, left);
         let top = 22.0;
         let places: Vec<(Frame, Frame)> = (0..self.repeats.len())
@@ -102,16 +103,14 @@ impl TimelineChart {
             })
             .collect();
         draw_grids(&mut drawing, &axes, &places, columns);
-        for (course, (upper, lower)) in self.repeats.iter().zip(&places) {
-            draw_course(
-                &mut drawing,
-                course,
-                &axes,
-                *upper,
-                Frame { bottom: lower.bottom + below, ..*lower },
-                *lower,
-            );
-        }
+        let courses = self.repeats.iter().zip(&places).map(|(course, (upper, lower))| Place {
+            course,
+            x: Scale::linear(0.0, axes.seconds, upper.left, upper.right),
+            upper: *upper,
+            lower: *lower,
+            all: Frame { bottom: lower.bottom + below, ..*lower },
+        });
+        draw_courses(&mut drawing, &axes, &courses.collect::<Vec<_>>(), columns);
         self.draw_tracks(&mut drawing, &axes, &places, (columns, width - left, key));
         let rows = self.repeats.len().div_ceil(columns).max(1);
         let first = top + 22.0;
@@ -252,68 +251,115 @@ fn draw_grids(drawing: &mut Drawing, axes: &Axes, places: &[(Frame, Frame)], col
     }
     drawing.lines("grid", &rules);
     drawing.lines("axis", &grounds);
-    drawing.open("tick e");
-    for (right, tick) in labels {
-        drawing.text("", (right, tick.place + 3.8), Anchor::Start, &tick.label);
+    // Only the first column has labels, so they stand below each other.
+    let right = labels.first().map_or(0.0, |(right, _)| *right);
+    drawing.open_column("tick e", right);
+    for (_, tick) in labels {
+        drawing.label_at('y', tick.place + 3.8, &tick.label);
     }
     drawing.close();
 }
 
-/// `all` reaches from the response times down to the last panel, below which the axis of time stands.
-fn draw_course(drawing: &mut Drawing, course: &Course, axes: &Axes, upper: Frame, all: Frame, lower: Frame) {
-    let x = Scale::linear(0.0, axes.seconds, upper.left, upper.right);
-    panel_title(drawing, upper, &course.title);
-    let warmup = course.points.iter().filter(|p| p.is_warmup).map(|p| p.start + p.length).fold(0.0, f64::max);
-    if warmup > 0.0 {
-        drawing.rectangle("warmup", (upper.left, upper.top), (x.at(warmup), all.bottom));
+/// Where a trial is drawn: throughput, response times, and these down to the last panel, below which the axis of time stands.
+struct Place<'a> {
+    course: &'a Course,
+    x: Scale,
+    upper: Frame,
+    lower: Frame,
+    all: Frame,
+}
+
+impl Place<'_> {
+    /// Upright lines through all panels.
+    fn uprights(&self, moments: &[f64]) -> Vec<Stroke> {
+        let at = |moment: &f64| self.x.at(*moment).clamp(self.upper.left, self.upper.right);
+        moments.iter().map(at).map(|at| ((at, self.upper.top), (at, self.all.bottom))).collect()
     }
-    for (from, to) in &course.stalls {
-        let (from, to) = (x.at(*from), x.at(*to));
-        let to = to.max(from + 1.5).min(upper.right);
-        drawing.rectangle("stall", (from.min(to), upper.top), (to, all.bottom));
+
+    fn warmup(&self) -> Option<Stroke> {
+        let points = self.course.points.iter().filter(|p| p.is_warmup);
+        let end = points.map(|p| p.start + p.length).fold(0.0, f64::max);
+        (end > 0.0).then(|| ((self.upper.left, self.upper.top), (self.x.at(end), self.all.bottom)))
     }
-    for fault in &course.faults {
-        let at = x.at(*fault).clamp(upper.left, upper.right);
-        drawing.line("fault", (at, upper.top), (at, all.bottom));
+
+    fn stall(&self, (from, to): (f64, f64)) -> Stroke {
+        let (from, to) = (self.x.at(from), self.x.at(to));
+        let to = to.max(from + 1.5).min(self.upper.right);
+        ((from.min(to), self.upper.top), (to, self.all.bottom))
     }
-    for stage in &course.stages {
-        let at = x.at(*stage).clamp(upper.left, upper.right);
-        drawing.line("stage", (at, upper.top), (at, all.bottom));
+
+    /// Steps of throughput with their ground. Throughput is a count over an interval, not a value at an instant; intervals that are no rate
+    /// leave a gap.
+    fn areas(&self, y: &Scale) -> Vec<(Vec<(f64, f64)>, f64)> {
+        let x = &self.x;
+        let steps = |points: &[Moment]| -> Vec<(f64, f64)> {
+            let each = points.iter().filter_map(|p| Some((p, y.at(p.throughput?))));
+            each.flat_map(|(p, height)| [(x.at(p.start), height), (x.at(p.start + p.length), height)])
+                .collect()
+        };
+        let stretches = self.course.points.chunk_by(|a, b| a.throughput.is_some() == b.throughput.is_some());
+        stretches.map(|stretch| (steps(stretch), self.upper.bottom)).collect()
     }
-    let per_second = axes.throughput_scale(upper);
-    draw_throughput(drawing, course, &x, &per_second, upper.bottom);
-    let offered = course.offered.iter().map(|(at, rate)| Some((x.at(*at), per_second.at(*rate))));
-    drawing.curve("offered", &offered.collect::<Vec<_>>());
-    x_axis(drawing, all, &ticks(&x, Quantity::Number, 4));
-    // The axis of time stands there already, when there is no panel between.
-    if all.bottom > lower.bottom {
-        drawing.line("axis", (lower.left, lower.bottom), (lower.right, lower.bottom));
+
+    /// The line of a response time.
+    fn times(&self, y: &Scale, time: fn(&Moment) -> Option<f64>) -> Vec<Option<(f64, f64)>> {
+        let place = |p: &Moment| time(p).map(|time| (self.x.at(p.start + p.length / 2.0), y.at(time)));
+        self.course.points.iter().map(place).collect()
     }
-    let y = axes.latency_scale(lower);
-    let line = |time: fn(&Moment) -> Option<f64>| -> Vec<Option<(f64, f64)>> {
-        let place = |p: &Moment| time(p).map(|time| (x.at(p.start + p.length / 2.0), y.at(time)));
-        course.points.iter().map(place).collect()
+}
+
+/// All trials, kind by kind: what looks alike is one element.
+fn draw_courses(drawing: &mut Drawing, axes: &Axes, places: &[Place<'_>], columns: usize) {
+    drawing.open("panel-title");
+    for place in places {
+        panel_title(drawing, "", place.upper, &place.course.title);
+    }
+    drawing.close();
+    drawing.rectangles("warmup", &places.iter().filter_map(Place::warmup).collect::<Vec<_>>());
+    let stalls = places.iter().flat_map(|place| place.course.stalls.iter().map(|stall| place.stall(*stall)));
+    drawing.rectangles("stall", &stalls.collect::<Vec<_>>());
+    let uprights = |of: fn(&Course) -> &[f64]| -> Vec<Stroke> {
+        places.iter().flat_map(|place| place.uprights(of(place.course))).collect()
     };
-    for (slot, points) in [(Slot(0), line(|p| p.median)), (Slot(1), line(|p| p.p99))] {
-        drawing.open(&format!("time {}", slot.class()));
-        drawing.curve("curve", &points);
-        // A second between two without commits would be invisible as a line.
-        drawing.dots("dot", &lonely(&points));
+    drawing.lines("fault", &uprights(|course| &course.faults));
+    drawing.lines("stage", &uprights(|course| &course.stages));
+    let areas = places.iter().flat_map(|place| place.areas(&axes.throughput_scale(place.upper)));
+    let areas: Vec<_> = areas.filter(|(points, _)| !points.is_empty()).collect();
+    if !areas.is_empty() {
+        drawing.open("s0");
+        drawing.areas("area", &areas);
         drawing.close();
     }
-}
-
-fn draw_throughput(drawing: &mut Drawing, course: &Course, x: &Scale, y: &Scale, ground: f64) {
-    // A step per interval: throughput is a count over it, not a value at an instant. Intervals that are no rate leave a gap.
-    let steps = |points: &[Moment]| -> Vec<(f64, f64)> {
-        let each = points.iter().filter_map(|p| Some((p, y.at(p.throughput?))));
-        each.flat_map(|(p, height)| [(x.at(p.start), height), (x.at(p.start + p.length), height)]).collect()
-    };
-    drawing.open("s0");
-    for stretch in course.points.chunk_by(|a, b| a.throughput.is_some() == b.throughput.is_some()) {
-        drawing.area("area", &steps(stretch), ground);
+    let offered = places.iter().flat_map(|place| {
+        let y = axes.throughput_scale(place.upper);
+        let points = place.course.offered.iter();
+        points.map(move |(at, rate)| Some((place.x.at(*at), y.at(*rate)))).chain([None]).collect::<Vec<_>>()
+    });
+    drawing.curve("offered", &offered.collect::<Vec<_>>());
+    for (i, place) in places.iter().enumerate() {
+        let mut moments = ticks(&place.x, Quantity::Number, 4);
+        // Trials below each other have one axis of time.
+        if i + columns < places.len() {
+            moments.iter_mut().for_each(|tick| tick.label.clear());
+        }
+        x_axis(drawing, place.all, &moments);
     }
-    drawing.close();
+    // The axis of time stands there already, when there is no panel between.
+    let between = places.iter().filter(|place| place.all.bottom > place.lower.bottom);
+    let ground = |it: Frame| ((it.left, it.bottom), (it.right, it.bottom));
+    drawing.lines("axis", &between.map(|place| ground(place.lower)).collect::<Vec<_>>());
+    let times: [fn(&Moment) -> Option<f64>; 2] = [|p| p.median, |p| p.p99];
+    for (slot, time) in [Slot(0), Slot(1)].into_iter().zip(times) {
+        let lines = places.iter().map(|place| place.times(&axes.latency_scale(place.lower), time));
+        let points: Vec<_> = lines.flat_map(|line| line.into_iter().chain([None])).collect();
+        if points.iter().any(Option::is_some) {
+            drawing.open(&format!("time {}", slot.class()));
+            drawing.curve("curve", &points);
+            // A second between two without commits would be invisible as a line.
+            drawing.dots("dot", &lonely(&points));
+            drawing.close();
+        }
+    }
 }
 
 /// Points with a gap on both sides.

@@ -33,7 +33,7 @@ mod titles;
 mod trade;
 
 use crate::chart::svg::STYLE_SHEET;
-use crate::grid::with_whole_figures;
+use crate::grid::{with_whole_figures, without_optional_ends};
 use crate::messages::{Lang, headings, page as words};
 use dyno_analysis::model::ReportModel;
 use facets::Facets;
@@ -81,7 +81,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
                         @for (id, heading) in sections { a href={ "#" (id) } { (page.text(heading)) } " " }
                         button #open-all type="button" hidden { (page.text(&words::PAGE_OPEN_ALL)) }
                     }
-                    @for figure in main { (page.laid_out(figure)) }
+                    @for figure in main { (figure.markup(&page)) }
                     (page.folded_figures(&more))
                     (tables::faults(&page))
                     (tables::results(&page))
@@ -103,7 +103,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
             }
         }
     };
-    with_whole_figures(&whole.into_string())
+    without_optional_ends(&with_whole_figures(&whole.into_string()))
 }
 
 /// The charts of a report as SVG files of their own, by a short name: for a README or a slide.

@@ -11,10 +11,10 @@ use crate::words::Word;
 use dyno_analysis::model::ReportModel;
 use maud::{Markup, PreEscaped, html};
 
-/// With more treatments than this, the charts of each are not laid out for telephones, so that the page stays small ...
-const DETAILS_NARROW: usize = 24;
-/// ... and with more than this, no chart but the first.
-const FIGURES_NARROW: usize = 60;
+/// With more treatments than this, the charts of each are small ones on every medium, so that the page stays handy ...
+const DETAILS_SMALL: usize = 24;
+/// ... and with more than this all that are folded.
+const FOLDED_SMALL: usize = 60;
 
 /// What every part of the page needs.
 #[derive(Clone, Copy)]
@@ -50,28 +50,24 @@ impl Page<'_> {
         grid::table(table, "", self.lang)
     }
 
-    /// A figure that is not the first, for telephones too unless there are many.
-    pub(super) fn laid_out(&self, figure: &Figure) -> Markup {
-        if self.model.treatments.len() > FIGURES_NARROW {
-            return Figure { chart: figure.chart.without_narrow(), ..figure.clone() }.markup(self);
-        }
-        figure.markup(self)
-    }
-
     /// Figures that are folded; nothing without any.
     pub(super) fn folded_figures(&self, figures: &[Figure]) -> Markup {
         let number = figures.len().to_string();
         html! {
             @if !figures.is_empty() { details {
                 summary { (self.fill(&page::PAGE_ALL_CHARTS, &[("number", &number)])) }
-                @for figure in figures { (self.laid_out(figure)) }
+                @for figure in figures {
+                    @if self.model.treatments.len() > FOLDED_SMALL {
+                        (Figure { chart: figure.chart.made_small(), ..figure.clone() }.markup(self))
+                    } @else { (figure.markup(self)) }
+                }
             } }
         }
     }
 
-    /// A chart of which each treatment has one; of many they are laid out for screen and paper only, so that a page of many treatments stays handy.
+    /// A chart of which each treatment has one.
     pub(super) fn drawn(&self, draw: impl Fn(f64) -> Chart) -> Drawn {
-        if self.model.treatments.len() > DETAILS_NARROW { Drawn::broad(draw) } else { Drawn::of(draw) }
+        if self.model.treatments.len() > DETAILS_SMALL { Drawn::small(draw) } else { Drawn::of(draw) }
     }
 
     /// A table that is folded on screen and open on paper.

@@ -13,6 +13,10 @@ frame.addEventListener("load", () => {
   };
   const width = page.documentElement.clientWidth;
   if (!isPaper && page.documentElement.scrollWidth > width) { say("wider than the page", page.documentElement.scrollWidth + " > " + width); }
+  // Tables may be wider than a telephone; charts, and rows that are laid out for it, are not.
+  for (const part of shown(".scroll,.wide:has(.pairs)")) {
+    if (!isPaper && part.scrollWidth > part.clientWidth + 1) { say("sideways", part.textContent); }
+  }
   for (const heading of shown("th.group")) {
     if (extent(heading).right > heading.closest(".wide").getBoundingClientRect().right + 1) { say("group cut", heading.textContent); }
   }
@@ -21,9 +25,9 @@ frame.addEventListener("load", () => {
     const texts = page.createTreeWalker(element, NodeFilter.SHOW_TEXT);
     while (texts.nextNode()) {
       const text = texts.currentNode;
-      for (const { 0: figure, index } of text.data.matchAll(/\d\s%/gu)) {
+      for (const { 0: figure, index } of text.data.matchAll(/\d\s(?:%|(?:s|ms|µs|min|h|KB|MB|GB)(?![A-Za-z0-9]))/gu)) {
         const first = extent(text, index, index + 1), last = extent(text, index + figure.length - 1, index + figure.length);
-        if (last.top > first.top + 4) { say("per cent apart", text.data); }
+        if (last.top > first.top + 4) { say("unit apart", text.data); }
       }
       for (const { 0: word, index } of text.data.matchAll(/[\p{L}\p{N}_.,+]{3,}/gu)) {
         const first = extent(text, index, index + 1), last = extent(text, index + word.length - 1, index + word.length);

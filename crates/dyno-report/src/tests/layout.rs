@@ -4,7 +4,9 @@
 use super::{rush, tiny_model};
 use crate::messages::{EN, LANGUAGES};
 use crate::{Format, html, render};
+use dyno_analysis::analyse;
 use dyno_analysis::model::Validity;
+use dyno_store::fixture::Shape;
 use std::path::Path;
 use std::process::Command;
 
@@ -39,9 +41,9 @@ fn browser(folder: &Path) -> Command {
     browser
 }
 
-/// Pages of A4 that a report takes, and how far above the end of its page each heading stands, in points, less the margin. The browser
-/// writes headings as an outline that is not packed, `/Dest [3 0 R /XYZ 39.75 79.16 0]`.
-fn printed(page: &str, folder: &Path) -> (usize, Vec<f64>) {
+/// Pages of A4 that a report takes, and of each heading the page, as the browser numbers its parts, and how far above the end of it the heading
+/// stands, in points, less the margin. The browser writes headings as an outline that is not packed, `/Dest [3 0 R /XYZ 39.75 79.16 0]`.
+fn printed(page: &str, folder: &Path) -> (usize, Vec<(usize, f64)>) {
     let (path, printed) = (folder.join("print.html"), folder.join("print.pdf"));
     std::fs::write(&path, page).expect("written");
     let mut browser = browser(folder);
@@ -53,8 +55,11 @@ fn printed(page: &str, folder: &Path) -> (usize, Vec<f64>) {
     let pages = document.lines().filter(|line| line.ends_with("/Type /Page")).count();
     let outline = document.lines().filter(|line| line.starts_with("/Dest ["));
     let heights = outline.map(|line| {
-        let height = line.split(' ').rev().nth(1).and_then(|height| height.parse::<f64>().ok());
-        height.unwrap_or_else(|| panic!("a place of the outline: {line}")) - MARGIN
+        let place = || -> Option<(usize, f64)> {
+            let page = line.strip_prefix("/Dest [")?.split(' ').next()?.parse().ok()?;
+            Some((page, line.split(' ').rev().nth(1)?.parse::<f64>().ok()? - MARGIN))
+        };
+        place().unwrap_or_else(|| panic!("a place of the outline: {line}"))
     });
     (pages, heights.collect())
 }
@@ -119,6 +124,41 @@ fn no_page_of_any_language_has_cut_or_overlapping_labels_broken_words_or_bare_he
 }
 
 #[test]
+fn nothing_but_tables_is_wider_than_a_telephone_however_many_treatments_there_are() {
+    if !has_browser() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("scratch");
+    // Charts of each treatment are small ones from here on.
+    let shape = Shape { clients: vec![1, 20, 40, 60, 80], blocks: 2, ..Shape::rush() };
+    let model = analyse(&shape.read());
+    assert!(model.treatments.len() > 24);
+    let report = render(&model, Format::Html, EN);
+    assert!(report.contains("class=\"chart small\""));
+    for medium in [Medium::Screen(1280), Medium::Screen(390)] {
+        assert_eq!(faults(&report, medium, folder.path()), [""; 0]);
+    }
+}
+
+#[test]
+fn the_first_chart_stands_on_the_first_page_of_paper() {
+    if !has_browser() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("scratch");
+    for lang in LANGUAGES {
+        let report = render(rush(), Format::Html, lang);
+        // A heading stays with what follows, which is not broken.
+        let marked = report.replace("<div class=\"first\">", "<div class=\"first\"><h3>the chart</h3>");
+        assert_ne!(report, marked);
+        let (_, headings) = printed(&marked, folder.path());
+        // The outline has what is below a heading before it: the chart, and the conclusions, which stand on the first page.
+        let pages: Vec<usize> = headings.iter().map(|(page, _)| *page).take(2).collect();
+        assert_eq!(pages, [pages[1]; 2], "{}", lang.code);
+    }
+}
+
+#[test]
 fn a_long_name_over_the_rows_of_a_table_is_whole_on_a_telephone() {
     if !has_browser() {
         return;
@@ -149,7 +189,7 @@ fn a_report_takes_at_most_ten_pages_and_none_ends_with_a_heading() {
             let (pages, headings) = printed(&page, folder.path());
             assert!((1..=PAGES_MAX + more).contains(&pages), "{name}, {}: {pages} pages", lang.code);
             assert!(headings.len() > 5, "{name}, {}: {headings:?}", lang.code);
-            let lowest = headings.into_iter().fold(f64::INFINITY, f64::min);
+            let lowest = headings.into_iter().map(|(_, height)| height).fold(f64::INFINITY, f64::min);
             assert!(lowest > HEADING_AND_LINE, "{name}, {}: a heading at {lowest}", lang.code);
         }
     }
@@ -180,7 +220,7 @@ fn each_fault_of_a_layout_is_seen() {
     let planted = r#"<!DOCTYPE html><meta charset="utf-8"><style>body{margin:0;font:15px sans-serif}.wide{overflow-x:auto}
         .narrow{width:30px;overflow-wrap:anywhere}th{white-space:nowrap}</style><main><h2>bare</h2><h2>next</h2>
         <div class="wide"><table><tr><th class="group">a name that is far too long for a telephone, and goes on and on</th></tr></table></div>
-        <p class="narrow">unbreakable</p><p class="narrow">10 %</p><span class="chip" style="color:red;background:red">invalid</span><div style="width:900px">x</div>
+        <p class="narrow">unbreakable</p><p class="narrow">10 %</p><p class="narrow">1000 ms</p><div class="scroll wide"><p style="width:800px">x</p></div><span class="chip" style="color:red;background:red">invalid</span><div style="width:900px">x</div>
         <figure id="f"><svg viewBox="0 0 800 100" width="372"><text x="10" y="20">one</text><text x="14" y="22">other</text>
         <text x="790" y="60">outside the picture</text><text x="10" y="90">cut …</text></svg></figure></main>"#;
     let found = faults(planted, Medium::Screen(400), folder.path());
@@ -194,7 +234,8 @@ fn each_fault_of_a_layout_is_seen() {
         "overlap",
         "small",
         "unreadable",
-        "per cent apart",
+        "unit apart",
+        "sideways",
     ] {
         let is_of_kind = |fault: &&String| fault.contains(&format!(": {kind}: "));
         assert!(found.iter().any(|fault| is_of_kind(&fault)), "{kind} is not seen: {found:?}");

@@ -64,12 +64,8 @@ fn a_report_says_of_each_stage_what_was_offered_and_what_came_of_it() {
     let page = render(&model, Format::Html, EN);
     assert!(page.contains("id=\"stages\"") && page.contains("href=\"#stages\""));
     // In the main part and in each treatment's own, each in two widths.
-    assert_eq!(
-        page.matches("class=\"stage\"").count(),
-        4 * model.timelines.len(),
-        "the end of the first stage"
-    );
-    assert_eq!(page.matches("class=\"offered\"").count(), 4 * model.timelines.len());
+    assert_eq!(strokes(&page, "stage"), 4 * model.timelines.len(), "the end of the first stage");
+    assert_eq!(strokes(&page, "offered"), 4 * model.timelines.len());
     assert!(page.contains("the rate of each stage (at equal distances)"));
 }
 
