@@ -10,18 +10,18 @@ const NEVER_LAST: &str = "（「『【〈《［｛([{～";
 const UNITS: [&str; 8] = ["s", "ms", "µs", "min", "h", "KB", "MB", "GB"];
 /// Words behind which a figure stays: numbers of clients in Korean and Japanese.
 const BEFORE_FIGURES: [&str; 3] = ["클라이언트", "クライアント", "クライアント数"];
-/// What Japanese counts with, which stays with its figure.
-const COUNTERS: &str = "個回件本行秒分時種";
-
 /// True when no line ends at the blank between these two.
 pub(crate) fn is_bound(before: &str, after: &str) -> bool {
-    let is_figure = before.ends_with(|c: char| c.is_ascii_digit());
+    // `5.88`, but not `p95`.
+    let head = before.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ','));
+    let is_figure =
+        before.ends_with(|c: char| c.is_ascii_digit()) && !head.ends_with(|c: char| c.is_ascii_alphabetic());
     let is_unit = |unit: &&str| {
         let rest = after.strip_prefix(*unit);
         rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric()))
     };
     after.starts_with('%')
-        || is_figure && (UNITS.iter().any(is_unit) || after.starts_with(|c| COUNTERS.contains(c)))
+        || is_figure && (UNITS.iter().any(is_unit) || after.starts_with(is_japanese))
         || after.starts_with(|c: char| c.is_ascii_digit())
             && BEFORE_FIGURES.iter().any(|it| before.ends_with(it))
 }
@@ -63,10 +63,12 @@ mod tests {
             ("클라이언트", "12개"),
             ("最大クライアント数", "12"),
             ("3", "個"),
+            ("1", "試行"),
         ] {
             assert!(is_bound(before, after), "{before} {after}");
         }
-        for (before, after) in [("5", "systems"), ("5", "he"), ("of", "s"), ("12", "개"), ("clients", "12")]
+        for (before, after) in
+            [("p95", "ms"), ("5", "systems"), ("5", "he"), ("of", "s"), ("12", "개"), ("clients", "12")]
         {
             assert!(!is_bound(before, after), "{before} {after}");
         }

@@ -373,10 +373,10 @@ pub(crate) fn wrapped(text: &str, first: &str, width: usize) -> String {
     let text = printable::line(text);
     let mut words = breaks::parts(&text).peekable();
     while let Some((is_spaced, word)) = words.next() {
-        let mut whole = word.to_owned();
-        while let Some((_, next)) =
-            words.next_if(|(is_spaced, next)| *is_spaced && breaks::is_bound(&format!("{line}{whole}"), next))
-        {
+        let (before, mut whole) = (if is_spaced { " " } else { "" }, word.to_owned());
+        while let Some((_, next)) = words.next_if(|(is_spaced, next)| {
+            *is_spaced && breaks::is_bound(&format!("{line}{before}{whole}"), next)
+        }) {
             whole.extend([" ", next]);
         }
         let word = whole.as_str();

@@ -53,6 +53,11 @@ impl Drawn {
         }
     }
 
+    /// True when it takes so much of a sheet of paper that there is little room above it.
+    pub(crate) fn is_tall(&self) -> bool {
+        self.broad.height() > 0.55 * WIDTH
+    }
+
     /// The `svg` elements for a page.
     pub(crate) fn inline(&self) -> String {
         let narrow = self.narrow.as_ref().map(|chart| chart.inline(" narrow"));

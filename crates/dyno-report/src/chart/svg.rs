@@ -46,6 +46,11 @@ impl Chart {
         format!("{}{}</svg>", self.opening(class, &view_box, ""), self.body)
     }
 
+    /// In units of the picture.
+    pub(crate) fn height(&self) -> f64 {
+        self.height
+    }
+
     /// The chart, for a page that has another one of this id.
     pub(crate) fn named_apart(self) -> Self {
         Self { id: format!("{}n", self.id), ..self }

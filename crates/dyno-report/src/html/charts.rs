@@ -120,72 +120,74 @@ fn response_time(page: &Page<'_>) -> Vec<Figure> {
     curve_figures(page, "response-time", &title, &measures, axis, &captions)
 }
 
+/// What was lost over clients, in panels of more than one dot.
 fn lost_updates(page: &Page<'_>) -> Vec<Figure> {
+    // Only where something was lost there is something to see.
+    let dots = |panel: &CurvePanel| panel.curves.iter().map(|curve| curve.points.len()).sum::<usize>();
+    let panels = page.facets.all.iter().map(|facet| lost_panel(page, facet)).filter(|panel| {
+        panel.curves.iter().flat_map(|curve| &curve.points).any(|point| point.value > Some(0.0))
+    });
+    let (drawn, lone): (Vec<CurvePanel>, Vec<CurvePanel>) = panels.partition(|panel| dots(panel) > 1);
+    // One dot is the sentence over it, and the table has its figure.
+    let lone: Vec<&str> = lone.iter().map(|panel| panel.title.as_str()).collect();
+    let part = |(i, panels): (usize, &[CurvePanel])| {
+        let title = page.text(&page::CHART_LOST);
+        let axis = Axis { title, logarithmic: title, quantity: Quantity::Percent };
+        let name = (part_id("lost-updates", i), lost_title(page));
+        curves(page, name, (None, axis), None, panels.to_vec(), lost_captions(page, panels, &lone))
+    };
+    drawn.chunks(PANELS).enumerate().map(part).collect()
+}
+
+fn lost_panel(page: &Page<'_>, facet: &Facet) -> CurvePanel {
     let audited = |treatment: usize| {
         let audit = page.model.audits.iter().find(|audit| audit.treatment == treatment)?;
         audit.updates.as_ref()
     };
-    let panel = |facet: &Facet| {
-        let curves = facet.members.iter().map(|member| {
-            let rows = page.model.treatments.iter().enumerate().filter(|(_, row)| row.line == member.line);
-            let mut points: Vec<CurvePoint> = rows
-                .filter_map(|(treatment, row)| {
-                    let updates = audited(treatment)?;
-                    let label = &page.model.lines[member.line].label;
-                    let clients = names::clients(&[row.clients], page.lang);
-                    let value = figures::percent(updates.lost_percent);
-                    let tooltip = page.fill(
-                        &page::CHART_TIP_PLAIN,
-                        &[("line", label), ("clients", &clients), ("value", &value)],
-                    );
-                    Some(CurvePoint {
-                        x: f64::from(row.clients),
-                        value: Some(updates.lost_percent),
-                        repeats: updates.lost_percent_by_trial.clone(),
-                        tooltip,
-                        ..CurvePoint::default()
-                    })
+    let curves = facet.members.iter().map(|member| {
+        let rows = page.model.treatments.iter().enumerate().filter(|(_, row)| row.line == member.line);
+        let mut points: Vec<CurvePoint> = rows
+            .filter_map(|(treatment, row)| {
+                let updates = audited(treatment)?;
+                let label = &page.model.lines[member.line].label;
+                let clients = names::clients(&[row.clients], page.lang);
+                let value = figures::percent(updates.lost_percent);
+                let tooltip = page.fill(
+                    &page::CHART_TIP_PLAIN,
+                    &[("line", label), ("clients", &clients), ("value", &value)],
+                );
+                Some(CurvePoint {
+                    x: f64::from(row.clients),
+                    value: Some(updates.lost_percent),
+                    repeats: updates.lost_percent_by_trial.clone(),
+                    tooltip,
+                    ..CurvePoint::default()
                 })
-                .collect();
-            points.sort_by(|a, b| a.x.total_cmp(&b.x));
-            Curve { label: member.label.clone(), slot: member.slot, style: Style::Measured, points }
-        });
-        let curves: Vec<Curve> = curves.filter(|curve| !curve.points.is_empty()).collect();
-        CurvePanel { title: facet.heading().to_owned(), curves, has_own_axis: false }
-    };
-    // Only where something was lost there is something to see.
-    let dots = |panel: &CurvePanel| panel.curves.iter().map(|curve| curve.points.len()).sum::<usize>();
-    let panels = page.facets.all.iter().map(panel).filter(|panel| {
-        panel.curves.iter().flat_map(|curve| &curve.points).any(|point| point.value > Some(0.0))
+            })
+            .collect();
+        points.sort_by(|a, b| a.x.total_cmp(&b.x));
+        Curve { label: member.label.clone(), slot: member.slot, style: Style::Measured, points }
     });
-    let (drawn, lone): (Vec<CurvePanel>, Vec<CurvePanel>) = panels.partition(|panel| dots(panel) > 1);
-    // One dot alone is the sentence over it, and the table has its figure.
-    let lone: Vec<&str> =
-        if drawn.is_empty() { Vec::new() } else { lone.iter().map(|panel| panel.title.as_str()).collect() };
-    let panels = drawn;
-    let part = |(i, panels): (usize, &[CurvePanel])| {
-        let counts =
-            || panels.iter().flat_map(|p| &p.curves).flat_map(|c| &c.points).map(|p| p.repeats.len());
-        let (fewest, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
-        let title = page.text(&page::CHART_LOST);
-        let axis = Axis { title, logarithmic: title, quantity: Quantity::Percent };
-        let mut levels = page.model.treatments.iter().map(|row| row.clients);
-        let first = levels.next();
-        let has_lines = levels.any(|level| Some(level) != first);
-        let repeats = repeats_text(page, fewest, most);
-        let caption = match (most, has_lines) {
-            (..2, _) => page.text(&page::CHART_CAPTION_SINGLE).to_owned(),
-            (_, true) => page.fill(&page::CHART_CAPTION_LOST, &[("repeats", &repeats)]),
-            (_, false) => page.fill(&page::CHART_CAPTION_LOST_AT_ONE, &[("repeats", &repeats)]),
-        };
-        let mut captions = vec![[&caption, page.text(&page::CHART_CAPTION_LOST_MEANS)].join(page.lang.space)];
-        if !lone.is_empty() {
-            captions.push(page.fill(&page::CHART_CAPTION_LONE, &[("lines", &list(page.lang, &lone))]));
-        }
-        let name = (part_id("lost-updates", i), lost_title(page));
-        curves(page, name, (None, axis), None, panels.to_vec(), captions)
+    let curves: Vec<Curve> = curves.filter(|curve| !curve.points.is_empty()).collect();
+    CurvePanel { title: facet.heading().to_owned(), curves, has_own_axis: false }
+}
+
+/// What marks are, what a loss is, and which panels are `lone` dots that are not drawn.
+fn lost_captions(page: &Page<'_>, panels: &[CurvePanel], lone: &[&str]) -> Vec<String> {
+    let points = || panels.iter().flat_map(|panel| &panel.curves).flat_map(|curve| &curve.points);
+    let counts = || points().map(|point| point.repeats.len());
+    let (fewest, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
+    let has_lines = page.model.treatments.windows(2).any(|pair| pair[0].clients != pair[1].clients);
+    let repeats = repeats_text(page, fewest, most);
+    let marks = match (most, has_lines) {
+        (..2, _) => page.text(&page::CHART_CAPTION_SINGLE).to_owned(),
+        (_, true) => page.fill(&page::CHART_CAPTION_LOST, &[("repeats", &repeats)]),
+        (_, false) => page.fill(&page::CHART_CAPTION_LOST_AT_ONE, &[("repeats", &repeats)]),
     };
-    panels.chunks(PANELS).enumerate().map(part).collect()
+    let marks = [&marks, page.text(&page::CHART_CAPTION_LOST_MEANS)].join(page.lang.space);
+    let lone = (!lone.is_empty())
+        .then(|| page.fill(&page::CHART_CAPTION_LONE, &[("lines", &list(page.lang, lone))]));
+    [marks].into_iter().chain(lone).collect()
 }
 
 /// What every trial is judged by over the mean of its treatment, in run order; nothing without repeats.

@@ -45,7 +45,7 @@ pub(super) fn conclusions(page: &Page<'_>, figure: Option<&Figure>) -> Markup {
     let more = page.fill(&page::PAGE_MORE_CONCLUSIONS, &[("number", &rest.len().to_string())]);
     html! {
         section #conclusions {
-            div.answer {
+            div.answer.tall[figure.is_some_and(|figure| figure.chart.is_tall())] {
                 div.said {
                     h2 { (page.text(&headings::CONCLUSIONS)) }
                     @if shown.is_empty() && rest.is_empty() { p { (page.text(&notes::NOTE_NOTHING)) } }

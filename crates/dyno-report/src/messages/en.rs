@@ -282,7 +282,7 @@ messages! {
     conclusion: conclusion::Texts {
         INCOMPLETE: "The run is incomplete: {measured} of {planned} trials were measured, {failed} failed and {missing} never finished; everything below rests on the trials that were measured.",
         INTERRUPTED: "The run was interrupted: {measured} of {planned} trials were measured, {failed} failed and {missing} never finished; everything below rests on the trials that were measured.",
-        INVALID_TRIALS: "Left out of all means as invalid: {invalid} of {measured} measured trials; they stay listed with their reasons. Most often: {reason}",
+        INVALID_TRIALS: "Left out of all means as invalid: {invalid} of {measured} measured trials; {invalid:it stays listed with its reason|they stay listed with their reasons}. Most often: {reason}",
         CLAIM_HOLDS: "The claim that {faster} is faster than {slower} holds at {clients}: {faster} commits {difference} more transactions per second.",
         CLAIM_CONTRADICTED: "The claim that {faster} is faster than {slower} is contradicted at {clients}: {faster} commits {difference} fewer transactions per second.",
         CLAIM_UNDECIDED: "Whether {faster} is faster than {slower} at {clients} is not decided.",
@@ -703,7 +703,7 @@ messages! {
         KEPT_BEHIND: "The system did only {percent} of what arrived (up to {unstarted} transactions were never started): it did not keep up with the rate, and percentiles that unanswered arrivals reach are lower bounds.",
         KEPT_FAR_BEHIND: "The system did only {percent} of what arrived (up to {unstarted} transactions were never started): the backlog grew, and response times tell how long the window was. Offer less to measure response times; measure capacity in a closed loop.",
         OVERLOAD: "More arrived than the system could do, as the experiment says (`load.overload`): it did {percent} of it, and up to {unstarted} transactions were never started. Percentiles that unanswered arrivals reach are lower bounds and tell how long the window was.",
-        GENERATOR_LATE: "The generator began transactions late although a client was free: by {lag} ms at the 99th percentile, which is {percent} of the median response time. So long, response times are the generator's and not the system's.",
+        GENERATOR_LATE: "The generator began transactions late although a client was free: by {lag} ms at the 99th percentile, which is {percent} of the median response time. While that is so, response times are the generator's and not the system's.",
         SHARED_MACHINE: "The generator shares its processors with the server, so each slows the other; compare only figures measured this way.",
         DEBUG_BUILD: "dyno is a debug build; build with --release for figures that may be quoted.",
         FAILURES: "Up to {failed} transactions failed for good in one trial ({percent} of its transactions).",

@@ -25,7 +25,7 @@ frame.addEventListener("load", () => {
     const texts = page.createTreeWalker(element, NodeFilter.SHOW_TEXT);
     while (texts.nextNode()) {
       const text = texts.currentNode;
-      for (const { 0: figure, index } of text.data.matchAll(/\d\s(?:%|(?:s|ms|µs|min|h|KB|MB|GB)(?![A-Za-z0-9]))/gu)) {
+      for (const { 0: figure, index } of text.data.matchAll(/(?<![A-Za-z][\d.,]*)\d\s(?:%|(?:s|ms|µs|min|h|KB|MB|GB)(?![A-Za-z0-9]))/gu)) {
         const first = extent(text, index, index + 1), last = extent(text, index + figure.length - 1, index + figure.length);
         if (last.top > first.top + 4) { say("unit apart", text.data); }
       }

@@ -6,7 +6,7 @@ use crate::messages::{EN, LANGUAGES};
 use crate::{Format, html, render};
 use dyno_analysis::analyse;
 use dyno_analysis::model::Validity;
-use dyno_store::fixture::Shape;
+use dyno_store::fixture::{Shape, grown_run};
 use std::path::Path;
 use std::process::Command;
 
@@ -156,6 +156,20 @@ fn the_first_chart_stands_on_the_first_page_of_paper() {
         let pages: Vec<usize> = headings.iter().map(|(page, _)| *page).take(2).collect();
         assert_eq!(pages, [pages[1]; 2], "{}", lang.code);
     }
+}
+
+#[test]
+fn what_an_answer_rests_on_stands_before_a_chart_that_takes_most_of_a_page() {
+    if !has_browser() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("scratch");
+    let report = render(&analyse(&grown_run(3)), Format::Html, EN);
+    assert!(report.contains("class=\"answer tall\"") && !render(rush(), Format::Html, EN).contains("answer tall"));
+    let marked = report.replace("<dl class=\"facts\">", "<h3>the facts</h3><dl class=\"facts\">");
+    assert_ne!(report, marked);
+    let (_, headings) = printed(&marked, folder.path());
+    assert_eq!(headings[0].0, headings[1].0);
 }
 
 #[test]
