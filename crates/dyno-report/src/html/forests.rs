@@ -81,7 +81,9 @@ fn figure(page: &Page<'_>, id: &str, title: String, groups: Vec<ForestGroup>) ->
         margin: page.model.comparison_rules.margin,
         groups,
     };
-    let captions = vec![page.fill(&page::CHART_CAPTION_FOREST, &[("margin", &margin)])];
+    let is_one_block = page.model.provenance.blocks == 1;
+    let caption = if is_one_block { &page::CHART_CAPTION_FOREST_ONE } else { &page::CHART_CAPTION_FOREST };
+    let captions = vec![page.fill(caption, &[("margin", &margin)])];
     Figure { id: id.to_owned(), title, captions, chart: Drawn::of(|width| chart.draw(width)), data: None }
 }
 

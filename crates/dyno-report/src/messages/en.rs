@@ -1034,6 +1034,7 @@ messages! {
         CHART_CAPTION_OFFERED: "Dashed line above: transactions that arrived per second, as the stages have it.",
         CHART_CAPTION_BINNED: "Long trials are shown in steps of several seconds: mean throughput, the middle one of the medians and the highest of the 99th percentiles of each step.",
         CHART_CAPTION_FOREST: "Markers are ratios (geometric mean over blocks), bars their intervals, which allow for the number of comparisons as the verdicts do; the band is the margin of {margin} inside which a difference counts as none. Arrows: the interval goes on.",
+        CHART_CAPTION_FOREST_ONE: "Markers are ratios of one block; the band is the margin of {margin} inside which a difference counts as none. Without more blocks there are no intervals.",
         CHART_MEDIAN: "median",
         CHART_P99: "99th percentile",
         CHART_PANEL_MEAN: "mean",

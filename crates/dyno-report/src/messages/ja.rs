@@ -1009,6 +1009,7 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             CHART_CAPTION_OFFERED: "上の破線：段階で定めた、1 秒あたりの到着トランザクション数。",
             CHART_CAPTION_BINNED: "長い試行は数秒単位で表示します：各単位の平均スループット、中央値のうち中央のもの、99 パーセンタイルのうち最大のもの。",
             CHART_CAPTION_FOREST: "マーカーは比（ブロックにわたる幾何平均）、棒はその区間で、判定と同じく比較の件数を考慮しています。帯は許容差 {margin} で、その内側の差は差とみなしません。矢印：区間がさらに続きます。",
+            CHART_CAPTION_FOREST_ONE: "マーカーは 1 ブロックの比です。帯は許容差 {margin} で、その内側の差は差とみなしません。ブロックが 1 つだけなので、信頼区間はありません。",
             CHART_MEDIAN: "中央値",
             CHART_P99: "99 パーセンタイル",
             CHART_PANEL_MEAN: "平均",

@@ -1004,6 +1004,7 @@ pub(super) const KOREAN: Language<Texts> = Language {
             CHART_CAPTION_OFFERED: "위쪽 파선: 단계에 정해진 초당 도착 트랜잭션 수.",
             CHART_CAPTION_BINNED: "긴 시행은 몇 초 단위로 표시합니다: 각 단위의 평균 처리량, 중앙값 중 가운데 값, 99백분위수 중 가장 큰 값.",
             CHART_CAPTION_FOREST: "표식은 비율(블록에 걸친 기하 평균), 막대는 그 신뢰 구간이며, 판정과 마찬가지로 비교 건수를 반영합니다. 띠는 허용 차이 {margin} 범위이며, 그 안의 차이는 차이로 보지 않습니다. 화살표: 구간이 더 이어짐.",
+            CHART_CAPTION_FOREST_ONE: "표식은 한 블록의 비율입니다. 띠는 허용 차이 {margin} 범위이며, 그 안의 차이는 차이로 보지 않습니다. 블록이 하나뿐이어서 신뢰 구간은 없습니다.",
             CHART_MEDIAN: "중앙값",
             CHART_P99: "99백분위수",
             CHART_PANEL_MEAN: "평균",

@@ -165,7 +165,9 @@ fn what_an_answer_rests_on_stands_before_a_chart_that_takes_most_of_a_page() {
     }
     let folder = tempfile::tempdir().expect("scratch");
     let report = render(&analyse(&grown_run(3)), Format::Html, EN);
-    assert!(report.contains("class=\"answer tall\"") && !render(rush(), Format::Html, EN).contains("answer tall"));
+    assert!(
+        report.contains("class=\"answer tall\"") && !render(rush(), Format::Html, EN).contains("answer tall")
+    );
     let marked = report.replace("<dl class=\"facts\">", "<h3>the facts</h3><dl class=\"facts\">");
     assert_ne!(report, marked);
     let (_, headings) = printed(&marked, folder.path());

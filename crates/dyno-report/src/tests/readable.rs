@@ -46,6 +46,14 @@ fn a_comparison_without_a_figure_has_no_row_and_a_table_of_such_rows_is_a_senten
 }
 
 #[test]
+fn a_caption_speaks_of_intervals_where_there_are_some() {
+    let one = render(&analyse(&Shape { blocks: 1, ..tiny() }.read()), Format::Html, EN);
+    assert!(one.contains("Markers are ratios of one block") && !one.contains("bars their intervals"));
+    let more = render(tiny_model(), Format::Html, EN);
+    assert!(more.contains("bars their intervals") && !more.contains("Markers are ratios of one block"));
+}
+
+#[test]
 fn names_of_pairs_stand_once_over_their_rows() {
     let html = render(tiny_model(), Format::Html, EN);
     let from = html.find("<section id=\"comparisons\"").expect("the section");
