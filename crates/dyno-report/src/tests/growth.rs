@@ -28,16 +28,20 @@ fn the_sizes_from_which_on_the_other_is_ahead_are_said_first() {
     );
 }
 
-#[test]
-fn only_a_rate_that_was_never_lower_was_held() {
-    let model = analyse(&grown_run(3));
-    let at = |rows_per_second, rows_from| GrowthMoment {
+/// The rate while 2,000 rows came on top of so many.
+pub(super) fn at(rows_per_second: f64, rows_from: u64) -> GrowthMoment {
+    GrowthMoment {
         rows_from,
         rows_to: rows_from + 2_000,
         rows_per_second,
         cpu_percent: None,
         disk_busy_percent: None,
-    };
+    }
+}
+
+#[test]
+fn only_a_rate_that_was_never_lower_was_held() {
+    let model = analyse(&grown_run(3));
     let told = |slowest, fastest, last| {
         let course = Conclusion::GrowthCourse { treatment: 0, fastest, slowest: Some(slowest), last };
         conclusion::sentence(&model, &course, EN)

@@ -1,8 +1,9 @@
 //! What readers of real reports met: tables wider than a terminal, tables without a figure, sentences that say a thing twice.
 
+use super::growth::at;
 use super::*;
 use crate::messages::{LANGUAGES, conclusion, notes, page, said};
-use dyno_analysis::model::{Conclusion, GrowthMoment};
+use dyno_analysis::model::Conclusion;
 use dyno_model::units::Nanos;
 use dyno_store::fixture::grown_run;
 
@@ -98,13 +99,6 @@ fn a_replicas_version_is_said_in_the_language() {
 #[test]
 fn a_growing_table_seen_in_one_interval_has_no_course_and_no_figure_twice() {
     let model = analyse(&grown_run(3));
-    let at = |rows_per_second, rows_from| GrowthMoment {
-        rows_from,
-        rows_to: rows_from + 2_000,
-        rows_per_second,
-        cpu_percent: None,
-        disk_busy_percent: None,
-    };
     let told = |slowest, fastest, last, lang| {
         let course = Conclusion::GrowthCourse { treatment: 0, fastest, slowest, last };
         conclusion::sentence(&model, &course, lang)
