@@ -406,7 +406,7 @@ fn trial(
     let asks = Asks { clients, node: &input.nodes[asked] };
     (record.audit, silence) = audited(&asks, &mut observers[asked], input, settled, &facts);
     if let Some(history) = clients.history() {
-        listener.history(&input.trial.id, &history);
+        listener.history(&input.trial.id, None, &history);
     }
     record.end = end(&record.audit, &window, &load, silence.is_some());
     let mut missing = Vec::new();

@@ -201,8 +201,8 @@ pub trait Listener {
     /// The monitor looked at machine and server.
     fn sample(&mut self, _sample: &Sample) {}
 
-    /// The clients of a trial have ended and kept a history.
-    fn history(&mut self, _trial: &str, _history: &Arc<History>) {}
+    /// The clients of a trial, or of a workload `beside` the trial's own, have ended and kept a history.
+    fn history(&mut self, _trial: &str, _beside: Option<&str>, _history: &Arc<History>) {}
 }
 
 /// Several listeners, which hear everything one after another.
@@ -229,7 +229,7 @@ impl Listener for Listeners<'_> {
         self.0.iter_mut().for_each(|listener| listener.sample(sample));
     }
 
-    fn history(&mut self, trial: &str, history: &Arc<History>) {
-        self.0.iter_mut().for_each(|listener| listener.history(trial, history));
+    fn history(&mut self, trial: &str, beside: Option<&str>, history: &Arc<History>) {
+        self.0.iter_mut().for_each(|listener| listener.history(trial, beside, history));
     }
 }

@@ -14,7 +14,7 @@
 //!     errors.csv        errors that clients met, one line per interval and kind; only where there were any
 //!     monitor.csv       one line per look of the monitor at machine, server process and server counters
 //!     sessions.csv      what the server's sessions were doing, grouped
-//!     history.edn       what the clients read and wrote, for Elle, where the workload keeps a history
+//!     history.edn       what the clients read and wrote, for Elle, where the workload keeps a history; of one beside `history-<name>.edn`
 //!   server-logs/<system>.log
 //!   set-aside/<trial>-<n>/  what an attempt left that was not measured to its end, from when the trial began again
 //!   summary.json        derived: the figures of each finished trial, renewed after every trial

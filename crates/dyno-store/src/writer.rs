@@ -22,6 +22,7 @@ use dyno_model::finding::Finding;
 use dyno_model::history::History;
 use dyno_model::monitor::Sample;
 use dyno_model::plan::{FORMAT, Plan};
+use dyno_model::printable::file_name;
 use dyno_model::record::{Interval, TrialRecord};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -45,7 +46,7 @@ pub struct RunWriter {
     scribe: Scribe,
     trial: Option<TrialFiles>,
     monitor: Option<MonitorFiles>,
-    history: Option<PathBuf>,
+    histories: Vec<PathBuf>,
     records: Vec<TrialRecord>,
     failed: usize,
     failure: Option<StoreError>,
@@ -166,7 +167,7 @@ impl RunWriter {
             scribe,
             trial: None,
             monitor: None,
-            history: None,
+            histories: Vec::new(),
             records,
             failed: 0,
             failure: None,
@@ -256,7 +257,7 @@ impl RunWriter {
             .into_iter()
             .flat_map(|files| [files.latency, files.timeline].into_iter().chain(files.errors));
         let files = files.chain(monitor.into_iter().flat_map(|files| [files.values, files.sessions]));
-        let files: Vec<PathBuf> = files.chain(self.history.take()).collect();
+        let files: Vec<PathBuf> = files.chain(std::mem::take(&mut self.histories)).collect();
         let Some(folder) = files.first().and_then(|file| file.parent()).map(Path::to_owned) else { return };
         let trials = self.folder.join(TRIALS_FOLDER);
         self.scribe.hand(Box::new(move |disk| {
@@ -332,10 +333,14 @@ impl RunWriter {
     }
 
     /// Writes a trial's history as a whole, piece by piece on the thread that writes.
-    fn write_history(&mut self, trial: &str, history: &Arc<History>) {
-        let path = self.folder.join(TRIALS_FOLDER).join(path_name(trial)).join(HISTORY_FILE);
+    fn write_history(&mut self, trial: &str, beside: Option<&str>, history: &Arc<History>) {
+        let name = match beside {
+            None => HISTORY_FILE.to_owned(),
+            Some(name) => format!("history-{}.edn", file_name(name)),
+        };
+        let path = self.folder.join(TRIALS_FOLDER).join(path_name(trial)).join(name);
         self.scribe.hand(create(&path, Vec::new()));
-        self.history = Some(path.clone());
+        self.histories.push(path.clone());
         let history = Arc::clone(history);
         self.scribe.hand(Box::new(move |disk| {
             let mut parts = history::parts(&history);
@@ -420,9 +425,9 @@ impl Listener for RunWriter {
         }
     }
 
-    fn history(&mut self, trial: &str, history: &Arc<History>) {
+    fn history(&mut self, trial: &str, beside: Option<&str>, history: &Arc<History>) {
         if self.failure.is_none() {
-            self.write_history(trial, history);
+            self.write_history(trial, beside, history);
         }
     }
 }

@@ -3,9 +3,11 @@
 use crate::together::Member;
 use dyno_engine::random::trial_seed;
 use dyno_engine::{Company, Node, Place, Role, TrialError, TrialInput};
-use dyno_model::event::Listeners;
+use dyno_model::event::Listener;
+use dyno_model::history::History;
 use dyno_model::plan::Trial;
 use dyno_model::record::TrialRecord;
+use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
 /// What all of them have in common.
@@ -20,35 +22,44 @@ pub(crate) struct Beside<'a> {
 }
 
 impl Beside<'_> {
-    /// Measures members around the workload that the trial is about, which `lead` measures in its role.
-    pub(crate) fn around(
+    /// Measures members around the workload that the trial is about, which `lead` measures in its role. The listener hears of that one, and gets the
+    /// histories of all.
+    pub(crate) fn around<'m>(
         &self,
-        members: Vec<Member<'_>>,
-        lead: impl FnOnce(Role<'_>) -> Result<TrialRecord, TrialError>,
+        members: Vec<Member<'m>>,
+        listener: &mut dyn Listener,
+        lead: impl FnOnce(Role<'_>, &mut dyn Listener) -> Result<TrialRecord, TrialError>,
     ) -> Result<TrialRecord, TrialError> {
         if members.is_empty() {
-            return lead(Role::Alone);
+            return lead(Role::Alone, listener);
         }
         let names = members.iter().filter_map(|member| member.beside);
         let all = names.zip(&members).map(|(plan, member)| (plan.name.clone(), member.treatment.clients));
         let (company, places) = Company::of(all);
         std::thread::scope(|scope| {
-            let measure = |(member, place): (Member<'_>, Place)| {
-                let outcome = self.measure(member, &place);
+            let measure = |(member, place): (Member<'m>, Place)| {
+                let name = member.beside.map(|plan| plan.name.as_str());
+                let mut kept = Kept::default();
+                let outcome = self.measure(member, &place, &mut kept);
                 place.done(outcome);
+                (name, kept)
             };
             let members = members.into_iter().zip(places);
             let threads: Vec<_> = members.map(|member| scope.spawn(move || measure(member))).collect();
-            let measured = lead(Role::Leads(&company));
+            let measured = lead(Role::Leads(&company), &mut *listener);
             // Whoever still waits for its beginning is told that there is none.
             drop(company);
             // Of one that panicked the company has told; nobody who is not joined may panic here.
-            threads.into_iter().for_each(|thread| drop(thread.join()));
+            for (name, Kept(history)) in threads.into_iter().filter_map(|thread| thread.join().ok()) {
+                if let Some(history) = history {
+                    listener.history(&self.trial.id, name, &history);
+                }
+            }
             measured
         })
     }
 
-    fn measure(&self, member: Member<'_>, place: &Place) -> Result<TrialRecord, TrialError> {
+    fn measure(&self, member: Member<'_>, place: &Place, kept: &mut Kept) -> Result<TrialRecord, TrialError> {
         let nodes = nodes_for(&member, self.nodes);
         let name = member.beside.map_or("", |beside| beside.name.as_str());
         let Member { workload, treatment, is_audited, .. } = member;
@@ -60,7 +71,17 @@ impl Beside<'_> {
             ..TrialInput::new(self.trial.clone(), nodes, treatment.clients, &treatment.load, seed, self.count)
         };
         input.load.shares_machine = self.shares_machine;
-        workload.run(&input, &mut Listeners(Vec::new()))
+        workload.run(&input, kept)
+    }
+}
+
+/// What is kept of what a member tells: its history, if it has one.
+#[derive(Default)]
+struct Kept(Option<Arc<History>>);
+
+impl Listener for Kept {
+    fn history(&mut self, _trial: &str, _beside: Option<&str>, history: &Arc<History>) {
+        self.0 = Some(Arc::clone(history));
     }
 }
 
@@ -99,9 +120,9 @@ mod tests {
         // Without a server there is nowhere to connect, which is a mistake of whoever asks.
         let beside = Beside { trial, nodes: &[], seed: 1, count: &count, shares_machine: true };
         let nodes = Node::alone(Target::new(Engine::Null, Endpoint::InProcess));
-        let measured = beside.around(members.collect(), |role| {
+        let measured = beside.around(members.collect(), &mut Kept::default(), |role, listener| {
             let input = TrialInput::new(trial.clone(), nodes, 1, &treatment.load, 1, &count);
-            own.workload.run(&TrialInput { role, ..input }, &mut Listeners(Vec::new()))
+            own.workload.run(&TrialInput { role, ..input }, listener)
         });
         let told = measured.expect_err("nothing was measured").to_string();
         assert!(told.contains("the workload \"report\" beside: its thread panicked"), "{told}");

@@ -191,8 +191,8 @@ fn measure(
     let mend = || faults.as_ref().expect("it is asked where there are faults").mend();
     let workload = own.workload;
     let measured = match &faults {
-        None => beside.around(members.collect(), |role| {
-            workload.run(&TrialInput { role, ..input.clone() }, &mut watch)
+        None => beside.around(members.collect(), &mut watch, |role, listener| {
+            workload.run(&TrialInput { role, ..input.clone() }, listener)
         }),
         Some(faults) => {
             input.mend = Some(&mend);

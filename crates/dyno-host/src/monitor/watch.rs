@@ -239,8 +239,8 @@ impl Listener for Watch<'_> {
         self.listener.sample(sample);
     }
 
-    fn history(&mut self, trial: &str, history: &Arc<History>) {
-        self.listener.history(trial, history);
+    fn history(&mut self, trial: &str, beside: Option<&str>, history: &Arc<History>) {
+        self.listener.history(trial, beside, history);
     }
 }
 

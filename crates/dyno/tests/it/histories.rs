@@ -94,15 +94,15 @@ fn each_level_shows_what_it_is_known_for_and_nothing_that_it_keeps_out() {
                 let verdict = if is_broken { AuditVerdict::Violated } else { AuditVerdict::Intact };
                 assert_eq!(record.audit.verdict(), verdict, "{name}, {objects}, {level}");
                 assert_eq!(committed, record.ledger.committed, "{name}, {objects}, {level}");
-                written(&bench.path().join("r/trials").join(&record.trial.id), record);
+                written(&bench.path().join("r/trials").join(&record.trial.id).join("history.edn"), record);
             }
         }
     }
 }
 
 /// The file holds each attempt's beginning and end, in order of time.
-fn written(folder: &Path, record: &TrialRecord) {
-    let text = std::fs::read_to_string(folder.join("history.edn")).expect("a history");
+fn written(file: &Path, record: &TrialRecord) {
+    let text = std::fs::read_to_string(file).expect("a history");
     let of_type =
         |kind: &str| text.lines().filter(|line| line.contains(&format!(":type :{kind},"))).count() as u64;
     let [AuditCheck::Anomalies { committed, failed, in_doubt, .. }] = &record.audit.checks[..] else {
@@ -114,7 +114,7 @@ fn written(folder: &Path, record: &TrialRecord) {
         let (_, rest) = line.split_once(":time ").expect("a time");
         rest.split_once(',').expect("more").0.parse::<u64>().expect("a number")
     };
-    assert!(text.lines().is_sorted_by_key(time), "{}", folder.display());
+    assert!(text.lines().is_sorted_by_key(time), "{}", file.display());
 }
 
 #[test]
@@ -133,4 +133,24 @@ fn a_history_that_is_full_stays_whole_and_the_load_goes_on() {
     assert_eq!(records[0].audit.verdict(), AuditVerdict::Intact, "whoever is outside touches nothing in it");
     let report = bench.dyno(&["report", "r", "--format", "md"]);
     assert!(report.stdout.contains("came after the history was full"), "{report}");
+}
+
+#[test]
+fn a_history_beside_another_workload_is_written_under_its_name() {
+    let bench = Bench::new();
+    bench.file(
+        "h.toml",
+        "title = \"Beside\"\n[[system]]\nname = \"S\"\nserver = { kind = \"sqlite\" }\n\
+         [workload]\nkind = \"oltp_point_select\"\ntables = 1\ntable_size = 100\n\
+         [[beside]]\nname = \"../who reads?\"\nworkload = { kind = \"history\", keys = 3 }\nclients = 3\n\
+         [load]\nclients = 1\nduration = \"500ms\"\nwarmup = \"0s\"\nattempts_max = 1000\n[design]\nblocks = 1\n",
+    );
+    let ended = bench.dyno(&["run", "h.toml", "--out", "r"]);
+    let records = records(&bench.path().join("r"));
+    let [record] = &records[..] else { panic!("{ended}") };
+    let beside = &record.beside[0].record;
+    assert!(beside.ledger.committed > 0, "{ended}");
+    let folder = bench.path().join("r/trials").join(&record.trial.id);
+    assert!(!folder.join("history.edn").exists(), "the trial is about another workload");
+    written(&folder.join("history----who-reads-.edn"), beside);
 }
