@@ -28,33 +28,15 @@ struct SummaryRow<'a> {
     system: &'a str,
     clients: u32,
     levels: &'a [String],
-    transactions_per_second: f64,
-    committed: u64,
-    failed: u64,
-    retries: u64,
-    /// Open loop: transactions that were due, and those of them that were never started.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    arrived: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    never_started: Option<u64>,
+    #[serde(flatten)]
+    figures: Figures,
     /// The highest load that was found, where one was searched for.
     #[serde(skip_serializing_if = "Option::is_none")]
     highest_rate: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     most_clients: Option<f64>,
-    /// This and the following are `null` when nothing was committed, percentiles also when fewer than ten values lie beyond them, and all when
-    /// only a lower bound is known.
-    mean_ms: Option<f64>,
-    p50_ms: Option<f64>,
-    p95_ms: Option<f64>,
-    p99_ms: Option<f64>,
-    max_ms: Option<f64>,
-    /// Lower bounds of those of these figures that are not known, in an open loop.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    at_least: BTreeMap<&'static str, f64>,
     longest_gap_ms: Option<f64>,
     is_valid: bool,
-    audit: dyno_model::audit::AuditVerdict,
     /// Of a table that grows: rows before, and those that the window's commits brought.
     #[serde(skip_serializing_if = "Option::is_none")]
     rows_before: Option<u64>,
@@ -67,20 +49,38 @@ struct SummaryRow<'a> {
     beside: Vec<BesideSummary<'a>>,
 }
 
-/// Figures as those of the trial, of a workload beside.
+/// Figures of a trial, and of a workload beside.
 #[derive(Debug, Serialize)]
-struct BesideSummary<'a> {
-    name: &'a str,
-    clients: u32,
+struct Figures {
     transactions_per_second: f64,
     committed: u64,
     failed: u64,
     retries: u64,
+    /// Open loop: transactions that were due, and those of them that were never started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    arrived: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    never_started: Option<u64>,
+    /// This and the following are `null` when nothing was committed, percentiles also when fewer than ten values lie beyond them, and all when
+    /// only a lower bound is known.
     mean_ms: Option<f64>,
     p50_ms: Option<f64>,
     p95_ms: Option<f64>,
     p99_ms: Option<f64>,
+    max_ms: Option<f64>,
+    /// Lower bounds of those of these figures that are not known, in an open loop.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    at_least: BTreeMap<&'static str, f64>,
     audit: dyno_model::audit::AuditVerdict,
+}
+
+/// A workload beside.
+#[derive(Debug, Serialize)]
+struct BesideSummary<'a> {
+    name: &'a str,
+    clients: u32,
+    #[serde(flatten)]
+    figures: Figures,
 }
 
 /// Figures that may be lower bounds.
@@ -109,36 +109,17 @@ impl<'a> Summary<'a> {
 
 fn row<'a>(plan: &'a Plan, record: &'a TrialRecord) -> Option<SummaryRow<'a>> {
     let treatment = plan.treatments.get(record.trial.treatment)?;
-    let value = |metric| record.figure(metric).filter(|_| !record.is_bound(metric));
-    let largest = record.response().map(|response| response.max);
     Some(SummaryRow {
         trial: &record.trial.id,
         block: record.trial.block,
         system: plan.systems.get(treatment.system).map_or("", |system| &system.name),
         clients: treatment.clients,
         levels: &treatment.levels,
-        transactions_per_second: record.throughput(),
-        committed: record.ledger.committed,
-        failed: record.ledger.failed,
-        retries: record.ledger.retries,
-        arrived: record.open_loop.map(|open_loop| open_loop.arrived),
-        never_started: record.open_loop.map(|open_loop| open_loop.unstarted),
-        highest_rate: value(Metric::HighestRate),
-        most_clients: value(Metric::MostClients),
-        mean_ms: value(Metric::MeanMs),
-        p50_ms: value(Metric::P50Ms),
-        p95_ms: value(Metric::P95Ms),
-        p99_ms: value(Metric::P99Ms),
-        max_ms: largest.filter(|max| !max.is_bound).map(Bounded::as_millis),
-        at_least: BOUNDED
-            .into_iter()
-            .filter(|(_, metric)| record.is_bound(*metric))
-            .filter_map(|(name, metric)| Some((name, record.figure(metric)?)))
-            .chain(largest.filter(|max| max.is_bound).map(|max| ("max_ms", max.as_millis())))
-            .collect(),
+        figures: figures(record),
+        highest_rate: known(record, Metric::HighestRate),
+        most_clients: known(record, Metric::MostClients),
         longest_gap_ms: record.longest_gap.map(|gap| gap.length.as_millis_f64()),
         is_valid: record.is_valid(),
-        audit: record.audit.verdict(),
         rows_before: record.growth.map(|growth| growth.rows_before),
         rows_inserted: record.growth.map(|growth| growth.rows_per_transaction * record.ledger.committed),
         rows_per_second: record.growth.map(|growth| growth.rows_per_transaction as f64 * record.throughput()),
@@ -146,22 +127,37 @@ fn row<'a>(plan: &'a Plan, record: &'a TrialRecord) -> Option<SummaryRow<'a>> {
     })
 }
 
-fn beside(beside: &BesideRecord) -> BesideSummary<'_> {
-    let record = &beside.record;
-    let value = |metric| record.figure(metric).filter(|_| !record.is_bound(metric));
-    BesideSummary {
-        name: &beside.name,
-        clients: beside.clients,
+/// A figure that is more than a lower bound.
+fn known(record: &TrialRecord, metric: Metric) -> Option<f64> {
+    record.figure(metric).filter(|_| !record.is_bound(metric))
+}
+
+fn figures(record: &TrialRecord) -> Figures {
+    let largest = record.response().map(|response| response.max);
+    Figures {
         transactions_per_second: record.throughput(),
         committed: record.ledger.committed,
         failed: record.ledger.failed,
         retries: record.ledger.retries,
-        mean_ms: value(Metric::MeanMs),
-        p50_ms: value(Metric::P50Ms),
-        p95_ms: value(Metric::P95Ms),
-        p99_ms: value(Metric::P99Ms),
+        arrived: record.open_loop.map(|open_loop| open_loop.arrived),
+        never_started: record.open_loop.map(|open_loop| open_loop.unstarted),
+        mean_ms: known(record, Metric::MeanMs),
+        p50_ms: known(record, Metric::P50Ms),
+        p95_ms: known(record, Metric::P95Ms),
+        p99_ms: known(record, Metric::P99Ms),
+        max_ms: largest.filter(|max| !max.is_bound).map(Bounded::as_millis),
+        at_least: BOUNDED
+            .into_iter()
+            .filter(|(_, metric)| record.is_bound(*metric))
+            .filter_map(|(name, metric)| Some((name, record.figure(metric)?)))
+            .chain(largest.filter(|max| max.is_bound).map(|max| ("max_ms", max.as_millis())))
+            .collect(),
         audit: record.audit.verdict(),
     }
+}
+
+fn beside(beside: &BesideRecord) -> BesideSummary<'_> {
+    BesideSummary { name: &beside.name, clients: beside.clients, figures: figures(&beside.record) }
 }
 
 #[cfg(test)]
@@ -193,6 +189,23 @@ mod tests {
         let max = open["at_least"]["max_ms"].as_f64().expect("a bound");
         assert!((max - 2_000.0).abs() < 2.0 && open["never_started"] == 60, "{open}");
         assert!(closed["at_least"].is_null() && closed["arrived"].is_null(), "{closed}");
+    }
+
+    #[test]
+    fn a_lower_bound_of_a_workload_beside_stands_among_its_bounds() {
+        let (shape, mut records) = (Shape::small(), Records(Vec::new()));
+        let plan = shape.plan();
+        shape.play(&plan, &mut records);
+        let mut record = records.0[0].clone();
+        record.open_loop = Some(crate::fixture::open_loop(&record, 60, 2_000_000_000));
+        records.0[0].beside = vec![BesideRecord { name: "report".to_owned(), clients: 3, record }];
+        let summary = serde_json::to_value(Summary::new(&plan, &records.0, 0)).expect("a document");
+        let beside = &summary["trials"][0]["beside"][0];
+        assert!(beside["p50_ms"].is_number() && beside["p99_ms"].is_null(), "{beside}");
+        let bound = |name: &str| beside["at_least"][name].as_f64();
+        assert!(bound("max_ms").is_some_and(|max| (max - 2_000.0).abs() < 2.0), "{beside}");
+        assert!(bound("p99_ms").is_some() && bound("p50_ms").is_none(), "{beside}");
+        assert_eq!((beside["never_started"].as_u64(), beside["clients"].as_u64()), (Some(60), Some(3)));
     }
 
     #[test]
