@@ -36,8 +36,10 @@ fn not_ready_pause(attempt: u32) -> Duration {
 /// Longest think time, over its mean: with exponential times one in 22,000 is longer. As in TPC-C (clause 5.2.5.4).
 const THINK_MAX: f64 = 10.0;
 
-/// How long a client waits before a transaction, nanoseconds. It waits before its first one too, so that clients do not begin together.
-pub(crate) fn think(mean: Nanos, seed: u64, client: ClientId, sequence: u64) -> u64 {
+/// How long a client waits before a transaction, nanoseconds; not at all without a `mean`. It waits before its first one too, so that clients do not begin
+/// together.
+pub(crate) fn think(mean: Option<Nanos>, seed: u64, client: ClientId, sequence: u64) -> u64 {
+    let Some(mean) = mean else { return 0 };
     // 1 - u is never 0.
     let times = -(1.0 - Random::new(seed, Stream::Think, client.0.into(), sequence).unit()).ln();
     (mean.0 as f64 * times.min(THINK_MAX)) as u64
@@ -214,7 +216,7 @@ impl<W: Workload> Client<W> {
         let window = &self.window;
         let Some(arrivals) = &self.arrivals else {
             let mean = self.workload.think(self.name.get()).or(window.think());
-            let think = mean.map_or(0, |mean| think(mean, self.seed, self.id, sequence));
+            let think = think(mean, self.seed, self.id, sequence);
             let from = window.works_from(self.id.0, now.saturating_add(think));
             if from == now {
                 return Begun::at_once(window, now, counted);
@@ -466,7 +468,7 @@ mod tests {
 
     #[test]
     fn think_times_are_exponential_and_follow_from_seed_client_and_transaction() {
-        let mean = Nanos(1_000_000);
+        let mean = Some(Nanos(1_000_000));
         let times: Vec<f64> =
             (0..100_000).map(|n| think(mean, 7, ClientId((n % 100) as u32), n / 100) as f64 / 1e6).collect();
         let average = times.iter().sum::<f64>() / times.len() as f64;

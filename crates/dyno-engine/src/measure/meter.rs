@@ -151,10 +151,7 @@ impl Meter {
         let next = match &self.arrivals {
             Some(arrivals) => await_arrival(arrivals, &self.window, self.admitted),
             None => {
-                let think = match self.window.think() {
-                    Some(mean) => think(mean, self.seed, self.client, self.taken),
-                    None => 0,
-                };
+                let think = think(self.window.think(), self.seed, self.client, self.taken);
                 self.taken += 1;
                 await_stage(self.client, &self.window, self.last_end, think, self.admitted)
             }
