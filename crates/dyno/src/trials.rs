@@ -147,7 +147,10 @@ fn measure(
     interrupts: &Interrupts,
 ) -> Result<TrialRecord, Missing> {
     let system = treatment.system;
-    let together = Together::of(plan, treatment).map_err(Missing::Trial)?;
+    let mut together = Together::of(plan, treatment).map_err(Missing::Trial)?;
+    // Canned replies are no data that could be damaged.
+    let keeps_data = plan.system(trial).engine().keeps_data();
+    together.members.iter_mut().for_each(|member| member.is_audited &= keeps_data);
     let loading = Provider { trial, systems, interrupts }.provide(&together, listener)?;
     systems.open_way(trial.treatment, listener).map_err(Missing::Trial)?;
     let way = plan.endpoint(treatment);

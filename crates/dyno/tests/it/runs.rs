@@ -1,6 +1,6 @@
 //! `dyno run` on what needs no server: output, results, refusals and Ctrl-C.
 
-use crate::program::{Bench, Ended, signal};
+use crate::program::{Bench, Ended, records, signal};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
@@ -268,4 +268,24 @@ fn a_system_that_commits_nothing_is_no_result_and_every_reader_is_told() {
     let sentence = "stuck did not work in 3 of 3 trials at 2 clients: too many transactions failed.";
     assert!(text.contains(sentence), "{text}");
     assert!(!text.contains("No acknowledged update was lost"), "nothing was acknowledged: {text}");
+}
+
+#[test]
+fn what_keeps_no_data_is_not_said_to_have_damaged_them() {
+    for workload in ["rush", "oltp_read_write"] {
+        let bench = Bench::new();
+        bench.file(
+            "null.toml",
+            format!(
+                "title = \"t\"\nsystem = [{{ name = \"N\", server = {{ kind = \"null\" }} }}]\nworkload = {{ kind = \"{workload}\" }}\n\
+                 load = {{ clients = 2, transactions = 2_000 }}\ndesign = {{ blocks = 1 }}\n"
+            ),
+        );
+        let ended = bench.dyno(&["run", "null.toml", "--out", "r"]);
+        let records = records(&bench.path().join("r"));
+        let [record] = &records[..] else { panic!("{ended}") };
+        assert_eq!((record.ledger.committed, record.audit.checks.as_slice()), (2_000, &[][..]), "{ended}");
+        let told = format!("{}{}", ended.stdout, ended.stderr);
+        assert!(!told.contains("LOST") && !told.contains("DAMAGED") && !told.contains("intact"), "{ended}");
+    }
 }
