@@ -32,9 +32,8 @@ pub(crate) fn table(model: &ReportModel) -> Table {
 
 /// Of each treatment's anomalies the first of each kind; then how many transactions are in no history.
 pub(crate) fn sentences(model: &ReportModel, lang: Lang) -> Vec<String> {
-    let audits =
-        || model.audits.iter().filter_map(|audit| Some((audit.treatment, audit.anomalies.as_ref()?)));
-    let cases = audits().flat_map(|(_, audit)| audit.found.iter());
+    let audits = model.audits.iter().filter_map(|audit| audit.anomalies.as_ref());
+    let cases = audits.flat_map(|audit| audit.found.iter());
     let example = |found: &FoundAnomaly| {
         let AnomalyExample { trial, transactions } = found.example.as_ref()?;
         let involved = |it: &Involved| {
@@ -50,11 +49,16 @@ pub(crate) fn sentences(model: &ReportModel, lang: Lang) -> Vec<String> {
         ];
         Some(notes::NOTE_ANOMALY.fill(lang, &values))
     };
-    let outside = audits().filter(|(_, audit)| audit.outside > 0).map(|(treatment, audit)| {
+    cases.filter_map(example).chain(outside(model, lang)).collect()
+}
+
+/// How many transactions are in no history, of each treatment of which any are.
+pub(crate) fn outside(model: &ReportModel, lang: Lang) -> impl Iterator<Item = String> {
+    let audits = model.audits.iter().filter_map(|audit| Some((audit.treatment, audit.anomalies.as_ref()?)));
+    audits.filter(|(_, audit)| audit.outside > 0).map(move |(treatment, audit)| {
         let (outside, all) = (figures::count(audit.outside), figures::count(audit.outside + audit.committed));
         let treatment = names::treatment(model, treatment, lang);
         notes::NOTE_HISTORY_FULL
             .fill(lang, &[("treatment", &treatment), ("outside", &outside), ("committed", &all)])
-    });
-    cases.filter_map(example).chain(outside).collect()
+    })
 }

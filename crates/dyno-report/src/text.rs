@@ -64,7 +64,8 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     }
     if !model.conclusions.is_empty() {
         heading(&mut text, headings::CONCLUSIONS, lang);
-        for sentence in conclusion::sentences(model, lang) {
+        let sentences = conclusion::sentences(model, lang);
+        for sentence in sentences.into_iter().chain(isolation::outside(model, lang)) {
             text.push_str(&wrapped(&sentence, "* ", WIDTH));
         }
     }

@@ -62,7 +62,7 @@ fn a_report_says_what_a_level_forbids_and_what_it_allows() {
     assert!(markdown.contains(example), "{markdown}");
     let full =
         format!("{blocks}00 of {blocks},{blocks}00 committed transactions came after the history was full");
-    assert!(markdown.contains(&full), "{markdown}");
+    assert!(markdown.contains(&full) && flat.contains(&full), "{markdown}\n{text}");
     assert!(crate::html::test_report(&model, EN).contains(headings::ANOMALIES.text(EN)));
     let json = render(&model, Format::Json, EN);
     assert!(json.contains("\"is_forbidden\": true") && json.contains("r[1]=3 w[1]=71"), "{json}");
