@@ -178,8 +178,9 @@ fn in_the_open(command: &str) -> String {
     format!("umask 022\n{command}")
 }
 
-/// What a command is told: the system, all settings as lines `name=value`, and each as a variable of its own.
-fn environment(system: &str, asked: &Settings) -> Vec<(String, String)> {
+/// What a command about a system is told by its environment: the system, all settings as lines `name=value`, and each as a variable of its own.
+#[must_use]
+pub fn environment(system: &str, asked: &BTreeMap<String, String>) -> Vec<(String, String)> {
     let variable = |name: &str| {
         let letters =
             name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' });

@@ -6,6 +6,7 @@ use dyno_engine::{Mended, NodeState};
 use dyno_host::guard::GuardCommand;
 use dyno_host::server::FaultNode;
 use dyno_host::shell;
+use dyno_host::steering::environment;
 use dyno_host::way::Gate;
 use dyno_model::event::Listener;
 use dyno_model::fault::{FaultAction, FaultPlan, FaultRecord};
@@ -66,6 +67,7 @@ impl Faults {
             planned,
             share,
             warmup: treatment.load.warmup,
+            environment: environment(&plan.system(trial).name, &treatment.variation.settings),
             nodes: Arc::clone(&nodes),
             gates: Arc::clone(&gates),
         };
@@ -125,6 +127,8 @@ struct Maker {
     /// How much later the faults come, as a share of what the plan allows.
     share: f64,
     warmup: Nanos,
+    /// What commands are told.
+    environment: Vec<(String, String)>,
     nodes: Arc<Vec<FaultNode>>,
     gates: Arc<Vec<(String, Arc<Gate>)>>,
 }
@@ -184,7 +188,7 @@ impl Maker {
                 shell::run(
                     "the command",
                     command,
-                    Vec::new(),
+                    self.environment.clone(),
                     COMMAND_LIMIT,
                     false,
                     &GuardCommand::this_program(),
@@ -217,6 +221,7 @@ mod tests {
             planned: vec![fault.clone(), fault],
             share: 0.0,
             warmup: Nanos(0),
+            environment: Vec::new(),
             nodes: Arc::new(Vec::new()),
             gates: Arc::new(Vec::new()),
         };

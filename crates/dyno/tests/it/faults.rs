@@ -202,6 +202,17 @@ fn the_data_of_scripts_are_asked_for_after_their_server_was_started_again() {
 }
 
 #[test]
+fn a_command_is_told_the_system_and_its_settings() {
+    let bench = Bench::new();
+    let command = "[[fault]]\nat = \"100ms\"\naction = \"run\"\n\
+                   command = 'echo \"$DYNO_SYSTEM, $DYNO_SETTINGS, $DYNO_SETTING_CACHE_SIZE\" > told'\n\
+                   [factors]\n\"server.settings.cache_size\" = [500]\n";
+    let (ended, _) = run(&bench, &spec("kind = \"sqlite\"", "duration = \"500ms\"", command));
+    let told = std::fs::read_to_string(bench.path().join("told")).unwrap_or_else(|_| panic!("{ended}"));
+    assert_eq!(told, "S, cache_size=500\n, 500\n", "{ended}");
+}
+
+#[test]
 fn a_fault_that_cannot_be_made_makes_the_trial_invalid() {
     if require_server(ServerKind::Mariadb).is_none() {
         return;

@@ -99,7 +99,12 @@ pub static FAULT: Section = Section {
             "`node 2` of Galera; `primary` and `replica 1` of PostgreSQL with replicas; `SQL node 1`, `data node 2` or `the management node` of NDB; all others are `server`",
         ),
         key("system", "name of a system", "all systems", "the system that it is made on"),
-        key("command", "text", "none", "with `run`: a shell command, of ten minutes at most"),
+        key(
+            "command",
+            "text",
+            "none",
+            "with `run`: a shell command, of ten minutes at most; it is told what the commands under `steering` are told (`DYNO_SYSTEM`, `DYNO_SETTINGS`)",
+        ),
     ],
 };
 
