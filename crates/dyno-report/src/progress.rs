@@ -262,7 +262,7 @@ fn trial_figures(record: &TrialRecord, lang: Lang) -> String {
         AuditVerdict::Intact => told.push(words::DATA_INTACT.text(lang).to_owned()),
         AuditVerdict::NotChecked => {}
         AuditVerdict::Undecided => told.push(words::DATA_UNDECIDED.text(lang).to_owned()),
-        AuditVerdict::Violated => told.push(violated(record, lang)),
+        AuditVerdict::Violated => told.extend(violated(record, lang)),
     }
     if record.worst() == Some(Severity::Invalid) {
         told.push(words::NOT_VALID.text(lang).to_owned());
@@ -270,23 +270,37 @@ fn trial_figures(record: &TrialRecord, lang: Lang) -> String {
     told.join(lang.comma)
 }
 
-fn violated(record: &TrialRecord, lang: Lang) -> String {
-    let anomalies = record.audit.checks.iter().find_map(|check| match check {
-        AuditCheck::Anomalies { level: Some(level), found, .. } => Some(forbidden(found, *level)),
-        _ => None,
-    });
-    if let Some(anomalies) = anomalies.filter(|anomalies| *anomalies > 0) {
-        return words::FORBIDDEN.fill(lang, &[("anomalies", &figures::count(anomalies))]);
+/// What the checks of the trial found wrong, each thing once; of workloads beside only that something is.
+fn violated(record: &TrialRecord, lang: Lang) -> Vec<String> {
+    let checks = record.audit.checks.iter().filter(|check| check.verdict() == AuditVerdict::Violated);
+    let mut told: Vec<String> = Vec::new();
+    for check in checks {
+        let sentence = wrong(check, lang);
+        if !told.contains(&sentence) {
+            told.push(sentence);
+        }
     }
-    let is_of_updates = |check: &&AuditCheck| matches!(check, AuditCheck::LostUpdates { .. });
-    let balance = record.audit.checks.iter().find(is_of_updates).and_then(AuditCheck::balance);
-    let (lost, lost_max) = balance.map_or((0, 0), |balance| (balance.lost_min, balance.lost_max));
-    let message = match lost {
-        0 => words::DATA_DAMAGED,
-        _ if lost_max > lost => words::UPDATES_LOST_LEAST,
-        _ => words::UPDATES_LOST,
+    if told.is_empty() {
+        told.push(words::DATA_DAMAGED.text(lang).to_owned());
+    }
+    told
+}
+
+/// What a check found wrong.
+fn wrong(check: &AuditCheck, lang: Lang) -> String {
+    let (message, count) = match (check, check.balance()) {
+        (AuditCheck::Anomalies { level: Some(level), found, .. }, _) => {
+            (words::FORBIDDEN, forbidden(found, *level))
+        }
+        (AuditCheck::Ledger { lost, .. }, _) if *lost > 0 => (words::COMMITS_LOST, *lost),
+        (AuditCheck::LostUpdates { .. }, Some(balance)) if balance.lost_min > 0 => {
+            let is_exact = balance.lost_max == balance.lost_min;
+            let message = if is_exact { words::UPDATES_LOST } else { words::UPDATES_LOST_LEAST };
+            (message, balance.lost_min)
+        }
+        _ => (words::DATA_DAMAGED, 0),
     };
-    message.fill(lang, &[("lost", &figures::count(lost))])
+    message.fill(lang, &[("lost", &figures::count(count)), ("anomalies", &figures::count(count))])
 }
 
 fn looked(look: &Look, lang: Lang) -> String {

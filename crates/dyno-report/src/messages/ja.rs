@@ -443,6 +443,7 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             DATA_UNDECIDED: "データは未確定",
             DATA_DAMAGED: "データ不整合！",
             FORBIDDEN: "分離レベルが禁じる異常 {anomalies} 件！",
+            COMMITS_LOST: "応答済みコミットの損失 {lost} 件！",
             UPDATES_LOST: "更新の損失 {lost} 件！",
             UPDATES_LOST_LEAST: "更新の損失 {lost} 件以上！",
             NOT_VALID: "無効！",

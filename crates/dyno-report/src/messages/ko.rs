@@ -437,6 +437,7 @@ pub(super) const KOREAN: Language<Texts> = Language {
             DATA_UNDECIDED: "데이터 미확정",
             DATA_DAMAGED: "데이터 불일치!",
             FORBIDDEN: "격리 수준이 금지하는 이상 현상 {anomalies}건!",
+            COMMITS_LOST: "커밋 응답을 받은 트랜잭션 손실 {lost}건!",
             UPDATES_LOST: "갱신 손실 {lost}건!",
             UPDATES_LOST_LEAST: "갱신 손실 최소 {lost}건!",
             NOT_VALID: "무효!",

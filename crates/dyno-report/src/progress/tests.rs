@@ -103,6 +103,44 @@ fn what_a_level_forbids_is_told_and_what_it_allows_is_not() {
 }
 
 #[test]
+fn everything_that_the_audit_found_wrong_is_told_and_nothing_hides_another() {
+    use dyno_model::history::anomalies::{Anomaly, Found};
+    use dyno_model::isolation::IsolationLevel;
+    let found = vec![Found { anomaly: Anomaly::LostUpdate, count: 7, example: Vec::new() }];
+    let level = Some(IsolationLevel::RepeatableRead);
+    let anomalies = AuditCheck::Anomalies { level, committed: 9, failed: 0, in_doubt: 0, outside: 0, found };
+    let ledger = |lost, phantoms| AuditCheck::Ledger {
+        acknowledged: 9,
+        lost,
+        phantoms,
+        in_doubt: 0,
+        took_effect: 0,
+        examples: Vec::new(),
+    };
+    let rows = |table: &str, found| AuditCheck::RowCount {
+        table: table.to_owned(),
+        expected_min: 5,
+        expected_max: 5,
+        found,
+    };
+    let updates = record(2, 0).audit.checks.remove(0);
+    let forbidden = "7 ANOMALIES THAT THE ISOLATION LEVEL FORBIDS";
+    for (checks, told) in [
+        (vec![anomalies.clone(), ledger(3, 0)], format!("{forbidden}, 3 ACKNOWLEDGED COMMITS LOST")),
+        (vec![anomalies, ledger(0, 0)], forbidden.to_owned()),
+        (vec![ledger(1, 1)], "1 ACKNOWLEDGED COMMIT LOST".to_owned()),
+        (vec![ledger(0, 1)], "DATA DAMAGED".to_owned()),
+        (vec![updates, rows("t", 4), rows("u", 4)], "2 UPDATES LOST, DATA DAMAGED".to_owned()),
+        (vec![rows("t", 5), ledger(2, 0)], "2 ACKNOWLEDGED COMMITS LOST".to_owned()),
+    ] {
+        let audit = dyno_model::audit::AuditRecord { checks, unsettled: 0 };
+        let line = trial_figures(&TrialRecord { audit, ..record(0, 0) }, EN);
+        let (_, last) = line.split_once("p99 1.00 ms, ").expect("times");
+        assert_eq!(last, told);
+    }
+}
+
+#[test]
 fn a_finished_trial_is_said_in_the_language() {
     let trial = plan().trials[0].clone();
     let clients = plan().treatment(&trial).clients;
