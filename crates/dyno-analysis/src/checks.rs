@@ -365,3 +365,37 @@ fn weight(finding: &Finding) -> f64 {
         | Finding::RecordingIncomplete { .. } => 0.0,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn doubts_about_workloads_beside_are_told_of_each_workload_and_of_each_kind() {
+        let beside =
+            |name: &str, doubt: Finding| Finding::Beside { name: name.to_owned(), doubt: Box::new(doubt) };
+        let failures = |share| Finding::Failures { failed: 7, share };
+        let mut rows = Vec::new();
+        for (trial, finding) in [
+            ("b01-001", beside("report", failures(0.1))),
+            ("b02-001", beside("report", failures(0.3))),
+            ("b03-001", beside("report", Finding::Unfinished { unfinished: 2 })),
+            ("b03-001", beside("report", Finding::FewTransactions { committed: 3 })),
+            ("b04-001", beside("night", failures(0.2))),
+            ("b05-001", failures(0.2)),
+        ] {
+            add_finding(&mut rows, &finding, Some((trial, 0)));
+        }
+        let told: Vec<_> = rows.iter().map(|row| (row.finding.clone(), row.trials.len())).collect();
+        assert_eq!(
+            told,
+            [
+                (beside("report", failures(0.3)), 2),
+                (beside("report", Finding::Unfinished { unfinished: 2 }), 1),
+                (beside("report", Finding::FewTransactions { committed: 3 }), 1),
+                (beside("night", failures(0.2)), 1),
+                (failures(0.2), 1),
+            ]
+        );
+    }
+}

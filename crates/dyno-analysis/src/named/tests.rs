@@ -12,8 +12,8 @@ use dyno_model::limit::{Limit, LimitMeasure, LimitPart};
 use dyno_model::plan::WorkloadPlan;
 use dyno_model::record::{NamedTransactions, OpenLoop, TrialRecord};
 use dyno_model::response::{Bounded, ResponseSummary};
-use dyno_store::RunData;
 use dyno_store::fixture::{each_record, one_treatment};
+use dyno_store::{RunData, TrialOutcome};
 
 /// Reads of 1 ms, nine of ten transactions, and payments of 50 ms of which some fail.
 fn run() -> RunData {
@@ -87,9 +87,7 @@ fn arrivals_that_nobody_took_on_make_times_lower_bounds() {
 fn limits_are_of_the_transactions_or_statements_that_they_name() {
     let mut data = run();
     let statement = data.run.plan.trials[0].id.clone();
-    let dyno_store::TrialOutcome::Finished(record) = &data.run.outcomes[&statement] else {
-        panic!("finished")
-    };
+    let TrialOutcome::Finished(record) = &data.run.outcomes[&statement] else { panic!("finished") };
     let (statement, time) = (record.statements[0].name.clone(), record.statements[0].latency.mean / 1e6);
     let limit = |part: LimitPart, measure, value| Limit {
         measure,
@@ -191,4 +189,19 @@ fn limits_are_of_the_workload_beside_that_they_name() {
     data.run.plan.limits.clone_from(&written);
     let found: Vec<LimitVerdict> = limits(&View::new(&data)).into_iter().map(|row| row.verdict).collect();
     assert_eq!(found, expected, "{written:#?}");
+}
+
+#[test]
+fn what_runs_beside_keeps_its_limit_although_a_trial_of_the_treatment_itself_did_not_work() {
+    let mut data = with_report();
+    let own =
+        Limit { measure: LimitMeasure::P99, value: 10_000.0, part: None, treatments: vec![0], aborts: false };
+    let part = Some(LimitPart::Beside("report".to_owned()));
+    data.run.plan.limits = vec![own.clone(), Limit { part, ..own }];
+    let verdicts =
+        |data: &RunData| limits(&View::new(data)).into_iter().map(|row| row.verdict).collect::<Vec<_>>();
+    assert_eq!(verdicts(&data), [LimitVerdict::Held; 2]);
+    let outcome = data.run.outcomes.values_mut().next().expect("a trial");
+    *outcome = TrialOutcome::Failed { reason: "nobody was let in".to_owned() };
+    assert_eq!(verdicts(&data), [LimitVerdict::Broken, LimitVerdict::Held]);
 }

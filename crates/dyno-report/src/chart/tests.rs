@@ -161,6 +161,34 @@ fn an_axis_of_throughputs_is_logarithmic_where_a_panel_would_lie_flat_on_it() {
     assert!(!is_logarithmic(&[2_000.0]));
 }
 
+#[test]
+fn the_key_of_a_course_names_the_lines_that_are_there() {
+    let point = |median, p99| Moment { length: 1.0, throughput: Some(9.0), median, p99, ..Moment::default() };
+    let few = vec![point(Some(2.0), None); 3];
+    let many = vec![point(None, None), point(Some(2.0), Some(4.0)), point(Some(2.0), None)];
+    let named = |repeats: &[&Vec<Moment>]| {
+        let text = |text: &str| text.to_owned();
+        let course = |points: &&Vec<Moment>| Course { points: (*points).clone(), ..Course::default() };
+        let chart = TimelineChart {
+            id: text("t"),
+            title: text("course"),
+            description: text(""),
+            x_title: text("s"),
+            throughput_title: text("tx/s"),
+            latency_title: text("ms"),
+            median_label: text("the middle"),
+            p99_label: text("the worst"),
+            tracks: Vec::new(),
+            repeats: repeats.iter().map(course).collect(),
+        };
+        let drawn = chart.draw(WIDTH).inline("");
+        ["the middle", "the worst"].map(|label| drawn.contains(label))
+    };
+    assert_eq!(named(&[&few]), [true, false]);
+    assert_eq!(named(&[&few, &many]), [true, true], "of any repeat");
+    assert_eq!(named(&[&vec![point(None, None)]]), [false, false]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
