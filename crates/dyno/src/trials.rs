@@ -163,8 +163,7 @@ fn measure(
         ready.use_up();
     }
     let nodes = ready.nodes(way, plan.query_mode(treatment));
-    let seed = plan.seed;
-    let warmup = treatment.load.warmup.into();
+    let (seed, warmup) = (plan.seed, treatment.load.warmup.into());
     let mut watch = Watch::begin(&trial.id, warmup, ready.monitored(way, command), listener);
     let bell = watch.bell();
     let expected = Expected::of(plan.faults_of(system).map(|fault| fault.action));
