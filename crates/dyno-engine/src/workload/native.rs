@@ -96,6 +96,12 @@ impl Native {
         with_native!(self, workload => workload.examples())
     }
 
+    /// True when each of its transactions leaves a row in the commit ledger.
+    #[must_use]
+    pub fn keeps_ledger(&self) -> bool {
+        with_native!(self, workload => workload.keeps_ledger())
+    }
+
     /// Names of its transactions, where they have any.
     #[must_use]
     pub fn transactions(&self) -> Vec<&'static str> {
