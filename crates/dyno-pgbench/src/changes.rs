@@ -1,64 +1,158 @@
-//! Which tables statements may change, read off their text.
+//! Which tables statements may change, read off their text. In doubt they change any: what is told wrongly to read would destroy what others rely on,
+//! and what is told wrongly to write only has to be named.
 
-use dyno_model::words::begins_with;
+use crate::script::words::{Token, is_of_word, statements};
+use dyno_model::engine::Quoting;
 use std::collections::BTreeSet;
 
-/// First words of statements that change nothing by themselves.
-const READING: [&str; 18] = [
-    "select",
-    "with",
-    "values",
-    "table",
-    "show",
-    "explain",
-    "describe",
-    "begin",
-    "start",
-    "commit",
-    "end",
-    "rollback",
-    "abort",
-    "savepoint",
-    "release",
-    "set",
-    "declare",
-    "fetch",
+/// First words of statements that change nothing by themselves, each with the words that belie it.
+const READING: [(&str, &[&str]); 18] = [
+    ("select", INTO),
+    ("values", INTO),
+    ("table", INTO),
+    ("with", WORK),
+    ("begin", OPENING),
+    ("start", OPENING),
+    ("set", OPENING),
+    ("show", &[]),
+    ("explain", &[]),
+    ("describe", &[]),
+    ("commit", &[]),
+    ("end", &[]),
+    ("rollback", &[]),
+    ("abort", &[]),
+    ("savepoint", &[]),
+    ("release", &[]),
+    ("declare", &[]),
+    ("fetch", &[]),
 ];
 
-/// First words of statements that change tables, each with the words before which all of these stand.
-const CHANGING: [(&str, &[&str]); 6] = [
-    ("insert", &["select", "values", "value", "set", "default", "with", "table", "overriding"]),
-    ("replace", &["select", "values", "value", "set", "with", "table"]),
-    ("update", &["set"]),
-    ("delete", &["where", "using", "order", "limit", "returning"]),
-    ("merge", &["using"]),
-    ("truncate", &[]),
+/// Rows go into a table or a file. Into a variable, `INTO @a`, nothing is written.
+const INTO: &[&str] = &["into"];
+
+/// What a statement may do that stands inside of another.
+const WORK: &[&str] =
+    &["insert", "update", "delete", "replace", "merge", "truncate", "into", "create", "execute", "refresh"];
+
+/// What opens a session that is kept from writing, or is about more than a session.
+const OPENING: &[&str] = &[
+    "write",
+    "read_only",
+    "tx_read_only",
+    "transaction_read_only",
+    "default_transaction_read_only",
+    "global",
+    "persist",
+    "persist_only",
+    "slave",
+    "replica",
+    "group_replication",
 ];
 
-/// True when a statement is taken to read, by its first word.
-#[must_use]
-pub fn reads(statement: &str) -> bool {
-    begins_with(statement, &READING)
+/// Verbs that are functions in front of a parenthesis.
+const FUNCTIONS: [&str; 3] = ["insert", "replace", "truncate"];
+
+/// A kind of statements that change tables.
+struct Changing {
+    first: &'static str,
+    /// Words before which the names of all these tables stand.
+    ends: &'static [&'static str],
+    /// True when some of them may stand in parentheses.
+    has_groups: bool,
 }
 
-/// Words of a statement among which are the names of all tables that it changes, in small letters; `None` when they cannot be told.
+const CHANGING: [Changing; 6] = [
+    Changing {
+        first: "insert",
+        ends: &["select", "values", "value", "set", "default", "with", "table", "overriding"],
+        has_groups: false,
+    },
+    Changing {
+        first: "replace",
+        ends: &["select", "values", "value", "set", "with", "table"],
+        has_groups: false,
+    },
+    Changing { first: "update", ends: &["set"], has_groups: true },
+    Changing { first: "delete", ends: &["where", "using", "order", "limit", "returning"], has_groups: true },
+    Changing { first: "merge", ends: &["using"], has_groups: false },
+    Changing { first: "truncate", ends: &[], has_groups: false },
+];
+
+/// True when what a text sends is taken to read.
+#[must_use]
+pub fn reads(text: &str, quoting: Quoting) -> bool {
+    statements(text, quoting).is_some_and(|all| all.iter().all(|tokens| is_reading(tokens)))
+}
+
+fn is_reading(tokens: &[Token]) -> bool {
+    let Some(first) = tokens.iter().find(|token| **token != Token::Sign('(')).and_then(Token::word) else {
+        return false;
+    };
+    let Some((_, belying)) = READING.iter().find(|(word, _)| *word == first) else { return false };
+    // What is explained is carried out when it is analyzed.
+    let is_carried_out = ["analyze", "analyse"].iter().any(|word| has(tokens, &[word]));
+    let belying = if matches!(first, "explain" | "describe") && is_carried_out { WORK } else { belying };
+    !has(tokens, belying)
+}
+
+/// True when one of these words stands in a statement as itself.
+fn has(tokens: &[Token], words: &[&str]) -> bool {
+    tokens.iter().enumerate().any(|(at, token)| {
+        let before = at.checked_sub(1).and_then(|at| tokens[at].word());
+        let next = tokens.get(at + 1);
+        token.word().is_some_and(|word| {
+            words.contains(&word)
+                && match word {
+                    // A lock: FOR UPDATE, FOR NO KEY UPDATE.
+                    "update" => !matches!(before, Some("for" | "key")),
+                    "into" => next != Some(&Token::Sign('@')),
+                    _ => !FUNCTIONS.contains(&word) || next != Some(&Token::Sign('(')),
+                }
+        })
+    })
+}
+
+/// Words of a text among which are the names of all tables that its statements change, in small letters; `None` when they cannot be told.
 /// What triggers, rules and functions do is not seen.
-pub(crate) fn changed(statement: &str) -> Option<BTreeSet<String>> {
-    let (_, ends) = CHANGING.iter().find(|(first, _)| begins_with(statement, &[first]))?;
-    // A second statement may be behind the first.
-    if statement.trim_end().trim_end_matches(';').contains(';') {
-        return None;
+pub(crate) fn changed(text: &str, quoting: Quoting) -> Option<BTreeSet<String>> {
+    let mut all = BTreeSet::new();
+    for tokens in statements(text, quoting)?.iter().filter(|tokens| !is_reading(tokens)) {
+        all.extend(changed_by(tokens, quoting)?);
     }
-    let head = statement.split('(').next().unwrap_or_default().to_lowercase();
-    let words = head.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '$')));
-    let names = words.filter(|word| !word.is_empty()).skip(1).take_while(|word| !ends.contains(word));
-    Some(names.map(str::to_owned).collect())
+    Some(all)
+}
+
+fn changed_by(tokens: &[Token], quoting: Quoting) -> Option<BTreeSet<String>> {
+    let (first, rest) = tokens.split_first()?;
+    let first = first.word()?;
+    let Changing { ends, has_groups, .. } = CHANGING.iter().find(|changing| changing.first == first)?;
+    let mut names = BTreeSet::new();
+    let mut depth = 0_usize;
+    for token in rest {
+        match token {
+            Token::Sign('(') => depth += 1,
+            Token::Sign(')') => depth = depth.saturating_sub(1),
+            Token::Sign(_) => {}
+            Token::Word(word) if depth == 0 && word == "cascade" => return None,
+            // MySQL's `DELETE FROM a USING b AS a` deletes from b.
+            Token::Word(word) if depth == 0 && ends.contains(&word.as_str()) => {
+                let is_more = first == "delete" && word == "using" && quoting == Quoting::Mysql;
+                if !is_more {
+                    break;
+                }
+            }
+            Token::Word(word) | Token::Quoted(word) if depth == 0 || *has_groups => {
+                names.insert(word.clone());
+            }
+            Token::Word(_) | Token::Quoted(_) => {}
+        }
+    }
+    Some(names)
 }
 
 /// True when a text mentions a name.
 #[must_use]
 pub fn mentions(text: &str, name: &str) -> bool {
-    let is_of_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$');
     text.to_lowercase().split(|c| !is_of_word(c)).any(|word| word == name.to_lowercase())
 }
 
@@ -68,26 +162,76 @@ mod tests {
 
     #[test]
     fn tables_that_a_statement_changes_are_before_what_it_reads() {
-        let of = |statement: &str| changed(statement).map(|names| names.into_iter().collect::<Vec<_>>());
+        let of = |statement: &str| {
+            changed(statement, Quoting::Mysql).map(|names| names.into_iter().collect::<Vec<_>>())
+        };
         let known = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
         for (statement, names) in [
             ("INSERT INTO report SELECT sum(c2) FROM rush", known(&["into", "report"])),
             ("insert into report(day, n) select 1, n from rush;", known(&["into", "report"])),
+            ("INSERT /*+ SET_VAR(a = 1) */ INTO report SELECT 1", known(&["into", "report"])),
             ("REPLACE `Shop`.`Report` VALUES (1)", known(&["report", "shop"])),
             (
                 "UPDATE orders o JOIN items i ON o.id = i.id SET o.n = 1",
                 known(&["i", "id", "items", "join", "o", "on", "orders"]),
             ),
+            ("UPDATE (a JOIN b) SET a.n = c", known(&["a", "b", "join"])),
+            (
+                "UPDATE (SELECT id FROM old) o JOIN orders USING (id) SET n = 1",
+                known(&["from", "id", "join", "o", "old", "orders", "select", "using"]),
+            ),
             ("DELETE FROM \"orders\" WHERE id IN (SELECT id FROM old)", known(&["from", "orders"])),
             ("DELETE o FROM orders o, items WHERE 1", known(&["from", "items", "o", "orders"])),
+            ("DELETE FROM x USING r AS x WHERE 1", known(&["as", "from", "r", "x"])),
+            ("DELETE o FROM (orders o JOIN items) WHERE 1", known(&["from", "items", "join", "o", "orders"])),
             ("TRUNCATE TABLE a, b", known(&["a", "b", "table"])),
+            ("TRUNCATE TABLE a CASCADE", None),
             ("MERGE INTO stock USING delta ON 1 WHEN MATCHED THEN DELETE", known(&["into", "stock"])),
-            ("UPDATE a SET b = 1; DELETE FROM c", None),
+            ("UPDATE a SET b = ';'; DELETE FROM c", known(&["a", "c", "from"])),
+            ("SELECT 1; UPDATE a SET b = 1", known(&["a"])),
+            ("UPDATE a SET b = 1; CALL p()", None),
+            ("WITH x AS (SELECT 1) DELETE FROM c", None),
+            ("EXPLAIN ANALYZE DELETE FROM c", None),
+            ("UPDATE a /*! , b */ SET c = 1", None),
             ("CALL nightly()", None),
             ("CREATE TABLE t AS SELECT 1", None),
             ("COPY t FROM STDIN", None),
         ] {
             assert_eq!(of(statement), names, "{statement}");
+        }
+        let of_postgres = changed("DELETE FROM mine USING rush WHERE 1", Quoting::Postgres);
+        assert_eq!(of_postgres, Some(BTreeSet::from(["from".to_owned(), "mine".to_owned()])));
+    }
+
+    #[test]
+    fn what_reads_does_so_in_every_part() {
+        for (text, is_reading) in [
+            ("SELECT replace(a, 'x', 'y'), 'DELETE FROM t' FROM t -- UPDATE", true),
+            ("WITH a AS (SELECT insert('abc', 1, 1, 'x')) SELECT * FROM a", true),
+            ("WITH a AS (SELECT 1) SELECT * FROM a FOR UPDATE", true),
+            ("WITH a AS (SELECT 1) SELECT \"update\", 'delete' FROM a", true),
+            ("/* hint */ SELECT 1;", true),
+            ("SELECT 1; SELECT 2", true),
+            ("SELECT n INTO @n FROM t", true),
+            ("EXPLAIN DELETE FROM t", true),
+            ("EXPLAIN (ANALYZE) SELECT 1", true),
+            ("START TRANSACTION ISOLATION LEVEL SERIALIZABLE, READ ONLY", true),
+            ("SET LOCAL work_mem = '1MB'", true),
+            ("SELECT 1; DELETE FROM t", false),
+            ("WITH a AS (SELECT 1) DELETE FROM t", false),
+            ("WITH a AS (DELETE FROM t RETURNING id) SELECT * FROM a", false),
+            ("(WITH a AS (UPDATE t SET n = 1 RETURNING n) SELECT * FROM a)", false),
+            ("EXPLAIN ANALYZE DELETE FROM t", false),
+            ("EXPLAIN (BUFFERS, ANALYZE) INSERT INTO t VALUES (1)", false),
+            ("EXPLAIN ANALYZE EXECUTE p", false),
+            ("SELECT * INTO new FROM t", false),
+            ("BEGIN READ WRITE", false),
+            ("SET TRANSACTION READ WRITE", false),
+            ("SET default_transaction_read_only = off", false),
+            ("SET GLOBAL read_only = 0", false),
+            ("SELECT 1 /*! INTO OUTFILE 'x' */", false),
+        ] {
+            assert_eq!(reads(text, Quoting::Mysql), is_reading, "{text}");
         }
     }
 

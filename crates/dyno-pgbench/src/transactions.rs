@@ -86,6 +86,7 @@ pub struct Transactions {
     beginning: Variables,
     setup: Setup,
     audit: OwnAudit,
+    quoting: Quoting,
 }
 
 /// What makes the tables.
@@ -175,7 +176,7 @@ impl Transactions {
         let setup = Setup { statements, is_reusable: false };
         let think = options.scripts(SCRIPTS).iter().map(|script| script.think).collect();
         let isolation = isolation_setup(options, engine)?;
-        let workload = Self { program, isolation, think, beginning, setup, audit };
+        let workload = Self { program, isolation, think, beginning, setup, audit, quoting };
         let is_reusable = workload.writing().is_none();
         Ok(Self { setup: Setup { is_reusable, ..workload.setup }, ..workload })
     }
@@ -183,27 +184,24 @@ impl Transactions {
     /// The first statement that is not known to leave the data as they are: the script's name and the statement's first line.
     #[must_use]
     pub fn writing(&self) -> Option<(&str, &str)> {
-        let mut statements = self.program.scripts.iter().flat_map(|script| {
-            script
-                .commands
-                .iter()
-                .filter(|command| matches!(command.action, Action::Sql(_)))
-                .map(move |command| (script, command))
-        });
-        let found = statements.find(|(_, command)| !reads(&command.line));
-        found.map(|(script, command)| (script.name.as_str(), command.line.as_str()))
+        self.program.scripts.iter().find_map(|script| {
+            let found = script.commands.iter().find(|command| match &command.action {
+                Action::Sql(sql) => !reads(sql.template(), self.quoting),
+                _ => false,
+            });
+            Some((script.name.as_str(), found?.line.as_str()))
+        })
     }
 
     /// Words among which are the names of all tables that its scripts may change, in small letters; `None` when they cannot be told.
     #[must_use]
     pub fn changes(&self) -> Option<BTreeSet<String>> {
         let commands = self.program.scripts.iter().flat_map(|script| &script.commands);
-        let writing = commands.filter(|command| !reads(&command.line));
-        let statements = writing.filter_map(|command| match &command.action {
-            Action::Sql(sql) => Some(sql.template()),
+        let statements = commands.filter_map(|command| match &command.action {
+            Action::Sql(sql) => Some(changed(sql.template(), self.quoting)),
             _ => None,
         });
-        let each: Option<Vec<BTreeSet<String>>> = statements.map(changed).collect();
+        let each: Option<Vec<BTreeSet<String>>> = statements.collect();
         Some(each?.into_iter().flatten().collect())
     }
 
@@ -515,16 +513,33 @@ mod tests {
     }
 
     #[test]
-    fn what_only_reads_is_known_by_its_first_word() {
+    fn what_only_reads_is_known_by_its_words() {
         for (text, is_writing) in [
             ("select 1; (SELECT 2); WITH a AS (SELECT 1) SELECT * FROM a;", false),
             ("BEGIN; SELECT 1; COMMIT;", false),
             ("SELECT 1; update t set x = 1;", true),
+            ("SELECT 1 \\; DELETE FROM t;", true),
+            ("WITH a AS (SELECT 1)\nDELETE FROM t;", true),
             ("CALL p();", true),
             ("DROP TABLE t;", true),
         ] {
             let workload = built(&[("q", 1, text)]).unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(workload.writing().is_some(), is_writing, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_script_that_writes_in_one_place_is_asked_in_all_what_it_changes() {
+        for (text, expected) in [
+            ("INSERT INTO a VALUES (1); SELECT 1 \\; DELETE FROM b;", Some("a b from into")),
+            ("INSERT INTO a VALUES (1); WITH x AS (SELECT 1) DELETE FROM b;", None),
+            ("INSERT INTO a VALUES (1); EXPLAIN ANALYZE DELETE FROM b;", None),
+            ("INSERT INTO a VALUES (1) \\;\nDELETE FROM b;", Some("a b from into")),
+            ("INSERT INTO a VALUES (1); SELECT 1;", Some("a into")),
+        ] {
+            let workload = built(&[("q", 1, text)]).unwrap_or_else(|error| panic!("{error}"));
+            let changes = workload.changes().map(|words| words.into_iter().collect::<Vec<_>>().join(" "));
+            assert_eq!(changes.as_deref(), expected, "{text}");
         }
     }
 }

@@ -7,6 +7,7 @@ use crate::workload::AnyWorkload;
 use dyno_drivers::RowWriter;
 use dyno_engine::workload::{DataSet, TableDefinition};
 use dyno_model::beside::BesidePlan;
+use dyno_model::engine::Quoting;
 use dyno_model::failure::OperationFailure;
 use dyno_model::plan::{Plan, Treatment};
 use dyno_model::target::Target;
@@ -45,7 +46,7 @@ enum Changes {
 }
 
 impl Changes {
-    fn of(workload: &AnyWorkload) -> Self {
+    fn of(workload: &AnyWorkload, quoting: Quoting) -> Self {
         match workload {
             AnyWorkload::Lua(_) => Self::Unknown,
             AnyWorkload::Sql(sql) => sql.changes().map_or(Self::Unknown, Self::Of),
@@ -54,7 +55,7 @@ impl Changes {
                 let tables = workload.data().tables().into_iter().map(|table| table.name.to_lowercase());
                 // One that shows no statement may send any, and the ledger's stands beside those that are shown.
                 let is_known = !sent.is_empty() && !native.keeps_ledger();
-                match is_known && sent.iter().all(|statement| reads(&statement.sql)) {
+                match is_known && sent.iter().all(|statement| reads(&statement.sql, quoting)) {
                     true => Self::Of(BTreeSet::new()),
                     false => Self::Of(tables.collect()),
                 }
@@ -118,7 +119,9 @@ impl<'p> Together<'p> {
         for beside in &treatment.beside {
             members.push(Member::of(plan, beside.treatment(treatment), Some(beside))?);
         }
-        let changes: Vec<Changes> = members.iter().map(|member| Changes::of(&member.workload)).collect();
+        let quoting = plan.systems[treatment.system].engine().dialect().quoting;
+        let changes: Vec<Changes> =
+            members.iter().map(|member| Changes::of(&member.workload, quoting)).collect();
         if members.len() > 1 {
             agree(&mut members, &changes)?;
         }
@@ -352,12 +355,20 @@ mod tests {
             ),
             (RUSH, &audited("count(*) from orders"), ""),
             // It shows no statements, and writes.
-            (BULK, &sql("INSERT INTO sbtest1 VALUES (1, 1);"), "[[beside]] \"night\" changes sbtest1, and the audit of"),
+            (
+                BULK,
+                &sql("INSERT INTO sbtest1 VALUES (1, 1);"),
+                "[[beside]] \"night\" changes sbtest1, and the audit of",
+            ),
             (BULK, &BULK.to_owned(), "changes sbtest1, and the audit of"),
             (BULK, &audited("count(*) from sbtest1"), "[workload] changes sbtest1, and the audit of"),
             // Its own statements only read, and each transaction leaves a row.
             (LEDGER, &LEDGER.to_owned(), "changes dyno_ledger, and the audit of"),
-            (LEDGER, &audited("count(*) from dyno_ledger"), "[workload] changes dyno_ledger, and the audit of"),
+            (
+                LEDGER,
+                &audited("count(*) from dyno_ledger"),
+                "[workload] changes dyno_ledger, and the audit of",
+            ),
         ] {
             let found = refusal(own, beside);
             let is_right = if expected.is_empty() { found.is_empty() } else { found.contains(expected) };

@@ -2,7 +2,7 @@
 //!
 //! * [`command`]: a script as commands; [`statement`]: cutting SQL out of a text and finding its variables;
 //! * [`parser`]: from text to commands; [`meta`]: those with a backslash; [`condition`]: where `\if` and its relatives go; [`error`];
-//! * [`builtin`]: the scripts that come with the program.
+//! * [`words`]: those of statements, for who has to know what they do; [`builtin`]: the scripts that come with the program.
 
 pub(crate) mod builtin;
 pub(crate) mod command;
@@ -11,6 +11,7 @@ pub(crate) mod error;
 pub(crate) mod meta;
 pub(crate) mod parser;
 pub(crate) mod statement;
+pub(crate) mod words;
 
 pub(crate) use command::{Action, Amount, Command, Script};
 pub(crate) use parser::parse;

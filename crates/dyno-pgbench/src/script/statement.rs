@@ -43,11 +43,21 @@ pub(super) enum End {
     Script,
 }
 
+/// What a byte of a statement belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Nature {
+    Code,
+    /// A text or a name in quotes, with them.
+    Quoted,
+    /// A comment or a blank.
+    Blank,
+}
+
 /// A statement's text as it was cut out.
 pub(super) struct Cut {
     pub(crate) text: String,
-    /// For each byte of the text, whether it lies in quotes or in a comment.
-    is_opaque: Vec<bool>,
+    /// That of each byte of the text.
+    pub(super) natures: Vec<Nature>,
     /// Where to go on reading.
     pub(crate) at: usize,
     pub(crate) end: End,
@@ -60,20 +70,20 @@ pub(super) fn cut(source: &str, start: usize, quoting: Quoting) -> Cut {
         at: start,
         quoting,
         bytes: Vec::new(),
-        is_opaque: Vec::new(),
+        natures: Vec::new(),
         depth: 0,
         block: 0,
         words: Vec::new(),
     };
     let end = scanner.scan();
-    let (mut bytes, mut is_opaque) = (scanner.bytes, scanner.is_opaque);
+    let (mut bytes, mut natures) = (scanner.bytes, scanner.natures);
     // In front of a meta command blanks stay, as in pgbench, whose reports show them.
     while end == End::Script && bytes.last().is_some_and(u8::is_ascii_whitespace) {
         bytes.pop();
-        is_opaque.pop();
+        natures.pop();
     }
     let text = String::from_utf8(bytes).expect("quotes and escapes are ASCII, so characters stay whole");
-    Cut { text, is_opaque, at: scanner.at, end }
+    Cut { text, natures, at: scanner.at, end }
 }
 
 struct Scanner<'s> {
@@ -81,7 +91,7 @@ struct Scanner<'s> {
     at: usize,
     quoting: Quoting,
     bytes: Vec<u8>,
-    is_opaque: Vec<bool>,
+    natures: Vec<Nature>,
     /// Open brackets.
     depth: usize,
     /// Open BEGIN and CASE of a routine's body; semicolons inside of it are part of the statement.
@@ -97,53 +107,57 @@ impl Scanner<'_> {
             match byte {
                 b'\\' if matches!(next, Some(b';' | b':')) => {
                     self.at += 1;
-                    self.take(1, false);
+                    self.take(1, Nature::Code);
                 }
                 b'\\' => return End::Backslash(self.at),
                 b';' => {
-                    self.take(1, false);
+                    self.take(1, Nature::Code);
                     if self.depth == 0 && self.block == 0 {
                         return End::Semicolon;
                     }
                 }
                 b'(' => {
                     self.depth += 1;
-                    self.take(1, false);
+                    self.take(1, Nature::Code);
                 }
                 b')' => {
                     self.depth = self.depth.saturating_sub(1);
-                    self.take(1, false);
+                    self.take(1, Nature::Code);
                 }
                 b'-' if next == Some(b'-') => self.blank(self.line_end()),
                 b'#' if self.quoting == Quoting::Mysql => self.blank(self.line_end()),
-                b'/' if next == Some(b'*') => self.take(comment_end(self.source, self.at) - self.at, true),
-                b'\'' | b'"' => self.take(self.quoted_length(byte), true),
-                b'`' if self.quoting != Quoting::Postgres => self.take(self.quoted_length(byte), true),
+                b'/' if next == Some(b'*') => {
+                    self.take(comment_end(self.source, self.at) - self.at, Nature::Blank)
+                }
+                b'\'' | b'"' => self.take(self.quoted_length(byte), Nature::Quoted),
+                b'`' if self.quoting != Quoting::Postgres => {
+                    self.take(self.quoted_length(byte), Nature::Quoted)
+                }
                 b'$' if self.quoting == Quoting::Postgres => {
                     let length = self.dollar_length();
-                    self.take(length, length > 1);
+                    self.take(length, if length > 1 { Nature::Quoted } else { Nature::Code });
                 }
                 _ if byte.is_ascii_whitespace() => self.blank(1),
                 _ if starts_name(byte) => self.word(),
                 _ if byte.is_ascii_digit() => {
-                    self.take(self.run(|byte| byte.is_ascii_alphanumeric() || byte == b'_'), false);
+                    self.take(self.run(|byte| byte.is_ascii_alphanumeric() || byte == b'_'), Nature::Code);
                 }
-                _ => self.take(1, false),
+                _ => self.take(1, Nature::Code),
             }
         }
         End::Script
     }
 
-    fn take(&mut self, length: usize, is_opaque: bool) {
+    fn take(&mut self, length: usize, nature: Nature) {
         let end = (self.at + length).min(self.source.len());
         self.bytes.extend_from_slice(&self.source[self.at..end]);
-        self.is_opaque.resize(self.bytes.len(), is_opaque);
+        self.natures.resize(self.bytes.len(), nature);
         self.at = end;
     }
 
     /// Blanks and comments to the end of a line; in front of a statement they are left out.
     fn blank(&mut self, length: usize) {
-        if self.bytes.is_empty() { self.at += length } else { self.take(length, true) }
+        if self.bytes.is_empty() { self.at += length } else { self.take(length, Nature::Blank) }
     }
 
     fn run(&self, belongs: impl Fn(u8) -> bool) -> usize {
@@ -198,7 +212,7 @@ impl Scanner<'_> {
         if self.words.len() < 4 {
             self.words.push(word);
         }
-        self.take(length, false);
+        self.take(length, Nature::Code);
     }
 
     fn makes_routine(&self) -> bool {
@@ -235,7 +249,7 @@ impl Cut {
             }
             self.append(&mut sql, copied..at, quoting);
             let slot = names.slot(&self.text[at + 1..=at + length]);
-            let is_quoted = self.is_opaque[at];
+            let is_quoted = self.natures[at] != Nature::Code;
             sql.pieces.push(Piece::Variable { slot, is_quoted });
             if is_quoted {
                 sql.template.push_str(&self.text[at..=at + length]);
@@ -256,7 +270,10 @@ impl Cut {
         for (at, character) in text.char_indices() {
             sql.template.push(character);
             // To the PostgreSQL driver a question mark is a parameter and two are the operator.
-            if character == '?' && quoting == Quoting::Postgres && !self.is_opaque[range.start + at] {
+            if character == '?'
+                && quoting == Quoting::Postgres
+                && self.natures[range.start + at] == Nature::Code
+            {
                 sql.template.push('?');
             }
         }
