@@ -17,7 +17,7 @@ use dyno_model::plan::{
     DataPolicy, ExistingSystem, ManagedServer, Plan, ServerKind, StopRule, Storage, SystemSource,
 };
 use dyno_model::preflight::{Obstacle, Place, PreflightFinding};
-use dyno_model::target::Target;
+use dyno_model::target::{Endpoint, Target};
 use dyno_store::environment::Environment;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -318,6 +318,8 @@ fn existing_system(
         }
         return;
     }
+    let to_come = to_come(source);
+    let source = to_come.as_ref().unwrap_or(source);
     let connected =
         match existing::connect(source, system.query_mode, system.connect_timeout.into(), &BTreeMap::new()) {
             Ok(connected) => connected,
@@ -339,6 +341,16 @@ fn existing_system(
     if let Err(failure) = server_state(target, clients, &mut of_state) {
         of_state(Obstacle::StateUnknown { failure: failure.to_string() });
     }
+}
+
+/// A file that the run will make is not made by a look at it: an empty database in memory answers in its place.
+pub(crate) fn to_come(source: &ExistingSystem) -> Option<ExistingSystem> {
+    let Endpoint::File(file) = &source.endpoint else { return None };
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let is_to_come = source.data == DataPolicy::Own
+        && !file.exists()
+        && server::check_place(ServerKind::Sqlite, folder).is_ok();
+    is_to_come.then(|| ExistingSystem { endpoint: Endpoint::InProcess, ..source.clone() })
 }
 
 /// True when all that is sent to a system are scripts of the user's.

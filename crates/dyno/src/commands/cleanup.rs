@@ -5,9 +5,11 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::spec_file;
 use dyno_host::{existing, marker};
+use dyno_model::address::Address;
 use dyno_model::catalog::WorkloadDescription;
 use dyno_model::exit_code;
 use dyno_model::plan::{DataPolicy, SystemPlan, SystemSource};
+use dyno_model::target::Endpoint;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -20,7 +22,12 @@ pub(crate) fn cleanup(
     catalog: &[WorkloadDescription],
     printer: Printer,
 ) -> Result<u8, Failure> {
-    let plan = spec_file::load(&arguments.experiment(), catalog)?.plan;
+    let experiment = arguments.experiment();
+    if experiment.url().is_some_and(|url| !Address::of_url(url).engine.has_sql()) {
+        return Err(Failure::new(exit_code::USAGE, "a service that speaks HTTP has no tables of dyno's")
+            .help("name the database behind it, by its URL, or the spec of the run"));
+    }
+    let plan = spec_file::load(&experiment, catalog)?.plan;
     let (mut text, mut failures) = (String::new(), Vec::new());
     for system in &plan.systems {
         match clean(system) {
@@ -48,6 +55,12 @@ fn clean(system: &SystemPlan) -> Result<String, String> {
     }
     let target = existing::target(existing, system.query_mode, system.connect_timeout.into())
         .map_err(|error| error.to_string())?;
+    if let Endpoint::File(file) = &target.endpoint
+        && !file.exists()
+    {
+        // SQLite would make an empty one.
+        return Err(format!("there is no file {}\nhint: name the file that dyno wrote to", file.display()));
+    }
     let tables = marker::cleanup(&target, &BTreeSet::new()).map_err(|error| error.to_string())?;
     Ok(match tables.is_empty() {
         true => "nothing of dyno's is there".to_owned(),

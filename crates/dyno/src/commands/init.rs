@@ -3,6 +3,7 @@
 use crate::cli::InitArguments;
 use crate::failure::Failure;
 use crate::one_line::{BLOCKS, CLIENTS, DURATION, OneLine, WARMUP, quoted};
+use crate::preflight::to_come;
 use crate::printer::Printer;
 use crate::spec_file;
 use dyno_host::survey::{Survey, TableFound, survey};
@@ -123,8 +124,10 @@ fn of_database(url: &str, out: Option<&Path>, catalog: &[WorkloadDescription]) -
     let SystemSource::Existing(source) = &system.source else {
         unreachable!("a URL is of a system that runs")
     };
+    let to_come = to_come(source);
+    let asked = to_come.as_ref().unwrap_or(source);
     let connected =
-        existing::connect(source, system.query_mode, system.connect_timeout.into(), &BTreeMap::new());
+        existing::connect(asked, system.query_mode, system.connect_timeout.into(), &BTreeMap::new());
     let connected = connected.map_err(|error| cannot(error.to_string()))?;
     let refused = |error| cannot(format!("{name} does not tell what it holds: {error}"));
     let found = survey(&connected.target).map_err(refused)?.ok_or_else(|| {
@@ -143,7 +146,7 @@ fn of_database(url: &str, out: Option<&Path>, catalog: &[WorkloadDescription]) -
         quoted(&format!("My SQL on {name}")),
         quoted(&name),
     );
-    text.push_str(&address(url, &connected.target.endpoint, &spec));
+    text.push_str(&address(url, &source.endpoint, &spec));
     let script = (!found.tables.is_empty()).then(|| (spec.with_extension("sql"), script(&found)));
     match &script {
         Some((path, _)) => {
@@ -185,7 +188,8 @@ fn address(url: &str, endpoint: &Endpoint, spec: &Path) -> String {
     let is_elsewhere = spec.parent().is_some_and(|folder| !folder.as_os_str().is_empty());
     match endpoint {
         Endpoint::File(file) if is_elsewhere => {
-            let whole = std::fs::canonicalize(file).unwrap_or_else(|_| file.clone());
+            let whole = std::fs::canonicalize(file).or_else(|_| std::path::absolute(file));
+            let whole = whole.unwrap_or_else(|_| file.clone());
             format!("url = {}\n", quoted(&format!("sqlite://{}", whole.display())))
         }
         _ => format!("url = {}\n", quoted(url)),

@@ -3,6 +3,7 @@
 use crate::init::a_spec_to_begin_with_is_written_after_a_look_at_the_database;
 use crate::program::{Bench, Ended, records};
 use crate::shop::Shop;
+use dyno_host::marker::{ClaimOptions, claim};
 use dyno_model::audit::AuditVerdict;
 use dyno_model::plan::ServerKind;
 use dyno_model::record::TrialRecord;
@@ -386,22 +387,52 @@ fn a_database_that_is_not_there_is_not_made_and_a_service_is_not_asked_by_sql() 
 
 #[test]
 fn a_database_is_cleaned_by_its_url_alone() {
-    let bench = Bench::new();
-    let line = [
-        "run",
-        "sqlite:own.db",
-        "--workload",
-        "rush",
-        "--clients",
-        "1",
-        "--blocks",
-        "1",
-        "--duration",
-        "100ms",
-    ];
-    let ended = bench.dyno(&line);
-    assert!(ended.is_done(), "{ended}");
-    let ended = bench.dyno(&["cleanup", "sqlite:own.db"]);
+    let Some(shop) = Shop::open(Engine::Sqlite) else { return };
+    // As a run leaves it that is killed.
+    let yes = dyno_host::marker::database_name(&shop.target);
+    let options = ClaimOptions { experiment: "killed", created_at: "", yes_write_to: Some(&yes) };
+    let mut claim = claim(&shop.target, &options).expect("it is named");
+    claim.record_tables(&shop.target, &["rush"], &options).expect("it can be marked");
+    shop.ask("CREATE TABLE rush (c1 INTEGER)");
+    let ended = shop.bench.dyno(&["cleanup", &shop.url]);
+    assert!(ended.is_done() && ended.stdout.contains("dropped rush"), "{ended}");
+    assert!(!shop.has_table("rush") && !shop.has_table("dyno_marker"));
+    assert_eq!(shop.ask("SELECT count(*) FROM things"), "100", "what others made stays");
+    let ended = shop.bench.dyno(&["cleanup", &shop.url]);
     assert!(ended.is_done() && ended.stdout.contains("nothing of dyno's is there"), "{ended}");
-    assert_eq!(bench.dyno(&["cleanup"]).code, 2);
+    assert_eq!(shop.bench.dyno(&["cleanup"]).code, 2);
+}
+
+#[test]
+fn a_file_that_is_not_there_is_not_made_by_who_only_looks() {
+    let bench = Bench::new();
+    let ended = bench.dyno(&["cleanup", "sqlite:typo.db"]);
+    assert!(ended.code == 5 && ended.stderr.contains("there is no file typo.db"), "{ended}");
+    bench.file(
+        "s.toml",
+        "title = \"t\"\n[[system]]\nname = \"A\"\nurl = \"sqlite:own.db\"\n[load]\nclients = 1\nduration = \"100ms\"\n\
+         [workload]\nkind = \"rush\"\n[design]\nblocks = 1\n",
+    );
+    let ended = bench.dyno(&["cleanup", "s.toml"]);
+    assert!(ended.code == 5 && ended.stderr.contains("A: there is no file own.db"), "{ended}");
+    let ended = bench.dyno(&["plan", "s.toml"]);
+    assert!(ended.is_done(), "{ended}");
+    assert_eq!(bench.names(), ["s.toml"]);
+    let ended = bench.dyno(&["plan", "s.toml", "--set", "system.A.url=\"sqlite:nowhere/own.db\""]);
+    assert!(ended.code == 4 && ended.to_string().contains("nowhere/own.db"), "{ended}");
+    let ended = bench.dyno(&["init", "sqlite:new.db"]);
+    assert!(ended.is_done(), "{ended}");
+    assert_eq!(bench.names(), ["new.toml", "s.toml"]);
+    std::fs::create_dir(bench.path().join("specs")).expect("a folder");
+    let ended = bench.dyno(&["init", "sqlite:new.db", "--out", "specs/new.toml"]);
+    assert!(ended.is_done(), "{ended}");
+    let spec = std::fs::read_to_string(bench.path().join("specs/new.toml")).expect("it was written");
+    assert!(spec.contains(&format!("sqlite://{}", bench.path().join("new.db").display())), "{spec}");
+    let ended = bench.dyno(&["run", "s.toml", "--out", "r"]);
+    assert!(ended.is_done() && bench.path().join("own.db").exists(), "{ended}");
+    let ended = bench.dyno(&["cleanup", "http://127.0.0.1:1/shop"]);
+    assert!(
+        ended.code == 2 && ended.stderr.contains("no tables") && !ended.stderr.contains("workloads http"),
+        "{ended}"
+    );
 }
