@@ -3,7 +3,8 @@
 //!
 //! The marker, a table named [`MARKER_TABLE`], lists the tables that dyno made, one row each, so [`cleanup`] can drop these and no
 //! others. A table that took the place of one that dyno did not make is not listed: after a run that was killed, a table of its name
-//! may be the user's again, or still be. A row with the empty name stands for the claim itself.
+//! may be the user's again, or still be. A row with the empty name stands for the claim itself, one with [`EVERYTHING`] for whatever is
+//! there: it is written before a program makes tables that nobody knows beforehand, and gives way to their names.
 
 use crate::control_connection::{Asked, ControlConnection};
 use crate::error::HostError;
@@ -13,6 +14,10 @@ use std::collections::BTreeSet;
 
 /// The table that marks a database as dyno's.
 pub const MARKER_TABLE: &str = "dyno_marker";
+
+/// Takes the place of the names of tables, views and sequences that a program is about to make and nobody knows yet, among those of
+/// [`Claim::record_tables`]. [`Claim::adopt_all`] puts their names in its place.
+pub const EVERYTHING: &str = "*";
 
 /// How many tables an error names.
 const TABLES_SHOWN: usize = 5;
@@ -98,7 +103,7 @@ fn look(target: &Target, options: &ClaimOptions<'_>) -> Result<(Claim, Option<Ma
     let mut marker = Marker::open(target).map_err(failed)?;
     let mut tables = marker.tables().map_err(failed)?;
     let is_marked = tables.remove(MARKER_TABLE);
-    let ours = if is_marked { marker.recorded().map_err(failed)? } else { BTreeSet::new() };
+    let ours = if is_marked { marker.ours(&tables).map_err(failed)? } else { BTreeSet::new() };
     let foreign: Vec<String> = tables.difference(&ours).cloned().collect();
     let is_named = options.yes_write_to == Some(name.as_str());
     if !foreign.is_empty() && !is_named {
@@ -118,7 +123,8 @@ impl Claim {
     /// table that dyno did not make, because the claim was forced, is known to this claim only: the consent ends with the run.
     ///
     /// # Errors
-    /// When one exists that dyno did not make, unless the claim was forced.
+    /// When one exists that dyno did not make, unless the claim was forced; with [`EVERYTHING`], when there is anything at all that dyno did not make: it
+    /// could not be told from what is made.
     pub fn record_tables(
         &mut self,
         target: &Target,
@@ -141,6 +147,13 @@ impl Claim {
                  hint: use another database, or, if the table may be replaced, give --yes-write-to {database}"
             )));
         }
+        let is_ours = |table: &String| table == MARKER_TABLE || self.tables.contains(table);
+        if fresh.contains(&EVERYTHING) && !existing.iter().all(is_ours) {
+            return Err(HostError::new(format!(
+                "the database {database:?} is not empty, and what scripts make there cannot be told from what was there\n\
+                 hint: use an empty one"
+            )));
+        }
         for table in fresh {
             if existing.contains(table) {
                 self.replaced.insert(table.to_owned());
@@ -161,10 +174,15 @@ impl Claim {
     pub fn adopt_all(&mut self, target: &Target, options: &ClaimOptions<'_>) -> Result<(), HostError> {
         let failed = not_marked(&self.database);
         let mut marker = Marker::open(target).map_err(&failed)?;
+        let recorded = marker.recorded().map_err(&failed)?;
         for table in marker.tables().map_err(&failed)?.into_iter().filter(|table| table != MARKER_TABLE) {
-            if self.tables.insert(table.clone()) {
+            if !recorded.contains(&table) {
                 marker.record(&table, options).map_err(&failed)?;
             }
+            self.tables.insert(table);
+        }
+        if self.tables.remove(EVERYTHING) {
+            marker.forget(EVERYTHING).map_err(&failed)?;
         }
         Ok(())
     }
@@ -183,11 +201,11 @@ pub fn cleanup(target: &Target, replaced: &BTreeSet<String>) -> Result<Vec<Strin
     let failed = not_marked(&database);
     let session = ControlConnection::open_to_clean_up(target).map_err(failed)?;
     let mut marker = Marker { session, engine: target.engine };
-    let existing = marker.tables().map_err(failed)?;
-    if !existing.contains(MARKER_TABLE) {
+    let mut existing = marker.tables().map_err(failed)?;
+    if !existing.remove(MARKER_TABLE) {
         return Ok(Vec::new());
     }
-    let ours = marker.recorded().map_err(failed)?;
+    let ours = marker.ours(&existing).map_err(failed)?;
     let dropped: Vec<String> =
         existing.into_iter().filter(|table| ours.contains(table) || replaced.contains(table)).collect();
     let mut left = dropped.clone();
@@ -249,6 +267,20 @@ impl Marker {
         self.session.run(&format!(
             "INSERT INTO {MARKER_TABLE} (table_name, experiment, created_at) VALUES ({values})"
         ))
+    }
+
+    fn forget(&mut self, table: &str) -> Asked<()> {
+        let name = self.engine.dialect().literal(table);
+        self.session.run(&format!("DELETE FROM {MARKER_TABLE} WHERE table_name = {name}"))
+    }
+
+    /// The tables that dyno made, of those that are there or were to be.
+    fn ours(&mut self, existing: &BTreeSet<String>) -> Asked<BTreeSet<String>> {
+        let mut recorded = self.recorded()?;
+        if recorded.contains(EVERYTHING) {
+            recorded.extend(existing.iter().cloned());
+        }
+        Ok(recorded)
     }
 
     fn recorded(&mut self) -> Asked<BTreeSet<String>> {
@@ -334,6 +366,32 @@ mod tests {
         run(&target, &["CREATE TABLE customers (id INTEGER)"]);
         let error = claim_made.record_tables(&target, &["customers"], &OPTIONS).unwrap_err().to_string();
         assert!(error.contains("\"customers\"") && error.contains("--yes-write-to shop.db"), "{error}");
+    }
+
+    #[test]
+    fn what_a_program_was_making_when_it_was_killed_is_all_dyno_s_until_it_has_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = database(&folder);
+        let mut claim_made = claim(&target, &OPTIONS).unwrap();
+        claim_made.record_tables(&target, &[EVERYTHING], &OPTIONS).unwrap();
+        run(&target, &["CREATE TABLE half (id INTEGER)"]);
+        let mut again = claim(&target, &OPTIONS).unwrap();
+        assert!(again.tables.contains("half") && !again.is_forced, "{again:?}");
+        again.adopt_all(&target, &OPTIONS).unwrap();
+        run(&target, &["CREATE TABLE theirs (id INTEGER)"]);
+        let error = claim(&target, &OPTIONS).unwrap_err().to_string();
+        assert!(error.contains("it holds theirs\n"), "{error}");
+        assert_eq!(cleanup(&target, &BTreeSet::new()).unwrap(), ["half"]);
+        // What others have put there is nobody's to give away.
+        let yes = ClaimOptions { yes_write_to: Some("shop.db"), ..OPTIONS };
+        let mut forced = claim(&target, &yes).unwrap();
+        let error = forced.record_tables(&target, &[EVERYTHING], &yes).unwrap_err().to_string();
+        assert!(error.contains("\"shop.db\" is not empty"), "{error}");
+        run(&target, &["DROP TABLE theirs"]);
+        let mut late = claim(&target, &OPTIONS).unwrap();
+        run(&target, &["CREATE TABLE theirs (id INTEGER)"]);
+        late.record_tables(&target, &[EVERYTHING], &OPTIONS).unwrap_err();
+        assert_eq!(cleanup(&target, &BTreeSet::new()).unwrap(), Vec::<String>::new());
     }
 
     #[test]

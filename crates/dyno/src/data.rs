@@ -5,6 +5,7 @@ use crate::system::Ready;
 use crate::systems::Systems;
 use dyno_engine::loading::{self, Loading};
 use dyno_engine::workload::DataSet;
+use dyno_host::marker::EVERYTHING;
 use dyno_model::event::Listener;
 use dyno_model::failure::FailureKind;
 use dyno_model::plan::{DataPolicy, Trial};
@@ -80,8 +81,9 @@ impl Provider<'_, '_> {
             return Ok(Nanos(0));
         }
         let tables = data.tables();
-        let names: Vec<&str> = tables.iter().map(|table| table.name.as_str()).collect();
+        let mut names: Vec<&str> = tables.iter().map(|table| table.name.as_str()).collect();
         if data.is_made_once() {
+            names.push(EVERYTHING);
             let unmake = |target: &Target| data.unmake(target, self.interrupts.count());
             self.systems.clear(system, &unmake).map_err(Missing::Trial)?;
         }
@@ -90,7 +92,7 @@ impl Provider<'_, '_> {
         let ready = self.systems.ready(system).expect("it is still up");
         let time = load(self.trial, ready, data, self.interrupts, listener);
         if data.is_made_once() {
-            // What was made before a failure is dyno's too.
+            // What was made before a failure is dyno's too, and has names now.
             self.systems.adopt(system).map_err(Missing::Trial)?;
         }
         let time = time.map_err(|missing| match (missing, disks.scarce()) {

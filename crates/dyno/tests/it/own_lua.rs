@@ -6,7 +6,8 @@ use dyno_model::audit::AuditVerdict;
 use dyno_model::plan::ServerKind;
 use dyno_model::record::TrialRecord;
 use dyno_model::target::Engine;
-use dyno_testkit::require_server;
+use dyno_testkit::{require_server, wait_until};
+use std::process::Stdio;
 
 /// Makes a table with `rows` rows, reads one of them or changes it. What it needs besides is in a module.
 const ACCOUNTS: &str = r#"
@@ -167,6 +168,42 @@ fn scripts_write_only_where_dyno_may_on_postgresql() {
 #[test]
 fn scripts_write_only_where_dyno_may_on_mariadb() {
     a_database_that_is_there(Engine::Mysql);
+}
+
+#[test]
+fn what_prepare_had_made_when_its_run_was_killed_is_dyno_s_to_the_next_run_and_to_cleanup() {
+    let Some(shop) = Shop::open(Engine::Sqlite) else { return };
+    shop.ask("DROP TABLE things");
+    let made = "con = sysbench.sql.driver():connect() con:query(\"CREATE TABLE half (id INTEGER)\")";
+    let look = "function event() con = con or sysbench.sql.driver():connect() con:query(\"SELECT count(*) FROM half\") end";
+    shop.bench.file("whole.lua", &format!("function prepare() {made} end {look}"));
+    shop.bench.file("endless.lua", &format!("function prepare() {made} while true do end end {look}"));
+    let text = |script: &str| {
+        format!(
+            "title = \"t\"\n[[system]]\nname = \"s\"\nurl = \"{}\"\n[workload]\nkind = \"lua\"\nscript = \"{script}\"\n[load]\n\
+                 clients = 1\ntransactions = 5\n[design]\nblocks = 1\n",
+            shop.url
+        )
+    };
+    shop.bench.file("endless.toml", &text("endless.lua"));
+    let kill = || {
+        let mut command = shop.bench.command(&["run", "endless.toml", "--out", "none"]);
+        let mut run =
+            command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("dyno can be started");
+        wait_until("half of the data is there", || shop.has_table("half"));
+        run.kill().expect("it runs");
+        run.wait().expect("it was killed");
+        std::fs::remove_dir_all(shop.bench.path().join("none")).expect("it was begun");
+    };
+    kill();
+    let ended = run(&shop.bench, &text("whole.lua"), "r");
+    assert!(ended.is_done(), "{ended}");
+    assert_eq!(shop.records("r")[0].ledger.committed, 5);
+    assert!(!shop.has_table("half") && !shop.has_table("dyno_marker"), "nothing is left");
+    kill();
+    let ended = shop.bench.dyno(&["cleanup", &shop.url]);
+    assert!(ended.is_done() && ended.stdout.contains("dropped half"), "{ended}");
+    assert!(!shop.has_table("half") && !shop.has_table("dyno_marker"), "nothing is left");
 }
 
 #[test]
