@@ -226,6 +226,20 @@ impl State {
         self.native().get::<Function>("find_command").and_then(|find| find.call(name)).ok().flatten()
     }
 
+    /// Where the function of a command is written, in `sysbench.cmdline.commands` or as a global: its chunk and line. Scripts that have it from one
+    /// module have the same.
+    #[must_use]
+    pub fn origin(&self, command: &str) -> Option<(String, usize)> {
+        let _entered = Entered::new(&self.home);
+        let globals = self.lua().globals();
+        let own = || -> mlua::Result<Function> {
+            let cmdline = globals.get::<Table>("sysbench")?.get::<Table>("cmdline")?;
+            cmdline.get::<Table>("commands")?.get::<Table>(command)?.get(1)
+        };
+        let info = own().or_else(|_| globals.get::<Function>(command)).ok()?.info();
+        Some((info.short_src?, info.line_defined?))
+    }
+
     /// Whether there is a global function of that name.
     #[must_use]
     pub fn has_function(&self, name: &str) -> bool {

@@ -12,7 +12,7 @@ use crate::run::{LoadedScript, Opened, Unusable, environment, measure};
 use dyno_drivers::{Connection, Driver, Io, Patience, block_on};
 use dyno_engine::workload::{ClientId, DataSet, Setting, TableDefinition};
 use dyno_engine::{OwnAudit, TrialError, TrialInput, run_script_trial};
-use dyno_lua::{Databases, ScriptSource};
+use dyno_lua::{Databases, ScriptSource, State};
 use dyno_model::catalog::{
     DeclaredOption, LUA, OptionDescription, OptionKind, OptionValue, ScriptText, WorkloadDescription,
     WorkloadOptions,
@@ -21,7 +21,7 @@ use dyno_model::event::Listener;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::record::TrialRecord;
 use dyno_model::target::{Engine, Target};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -104,7 +104,7 @@ pub fn declared_options(options: &WorkloadOptions) -> Result<Option<Vec<Declared
         }
         let opened = source.opened(script, &Usage::of_nothing(&Arc::new(silent().0)))?.0;
         opened.check(&script.name, source.scripts.len())?;
-        match &opened.script.definitions {
+        match &opened.definitions {
             None => is_any = true,
             Some(definitions) => definitions.iter().for_each(|definition| add(&mut all, definition)),
         }
@@ -160,14 +160,9 @@ impl<'a> Usage<'a> {
     }
 }
 
-/// A script that was looked at.
-struct Looked {
-    script: Opened,
-}
-
-impl Looked {
+impl Opened {
     fn check(&self, name: &str, scripts: usize) -> Result<(), String> {
-        let main = &self.script.main;
+        let main = &self.main;
         if !main.has_function("event") {
             return Err(format!(
                 "the script {name} has no function `event`, so there is nothing to run\nhint: name the script that `sysbench` would run, and what it \
@@ -181,12 +176,19 @@ impl Looked {
         }
         Ok(())
     }
+}
 
-    /// True when it can make its data.
-    fn has_prepare(&self) -> bool {
-        let main = &self.script.main;
-        main.is_parallel_command(PREPARE).is_some() || main.has_function(PREPARE)
-    }
+/// Where a command of a script is written: the text or the module, and the line.
+type Origin = (String, usize);
+
+fn origin(main: &State, command: &str, script: &ScriptText) -> Option<Origin> {
+    let (chunk, line) = main.origin(command)?;
+    let is_its_own = chunk == file(script);
+    Some((if is_its_own { script.text.clone() } else { chunk }, line))
+}
+
+fn file(script: &ScriptText) -> String {
+    format!("{}.lua", script.name)
 }
 
 const PREPARE: &str = "prepare";
@@ -206,8 +208,8 @@ impl Source {
     }
 
     /// Loads a script and gives it the options that it declares.
-    fn opened(&self, script: &ScriptText, usage: &Usage<'_>) -> Result<(Looked, Options), String> {
-        let file = format!("{}.lua", script.name);
+    fn opened(&self, script: &ScriptText, usage: &Usage<'_>) -> Result<(Opened, Options), String> {
+        let file = file(script);
         let driver = self.engine.sysbench().name;
         let mut line = vec![
             file.clone(),
@@ -241,7 +243,7 @@ impl Source {
             options.give(&format!("{name}={value}"));
         }
         opened.take(&mut options).map_err(unusable)?;
-        Ok((Looked { script: opened }, options))
+        Ok((opened, options))
     }
 
     fn unloadable(&self, script: &ScriptText, message: &str) -> String {
@@ -258,12 +260,11 @@ impl Source {
 
     fn loaded(&self, script: &ScriptText, usage: &Usage<'_>) -> Result<(LoadedScript, Options), String> {
         let (opened, options) = self.opened(script, usage)?;
-        let loaded =
-            opened.script.loaded(&options).map_err(|error| self.unloadable(script, &error.message))?;
+        let loaded = opened.loaded(&options).map_err(|error| self.unloadable(script, &error.message))?;
         Ok((loaded, options))
     }
 
-    /// Has a script carry out a command of its own, if it has such a one.
+    /// Has each script carry out a command of its own, if it has such a one that none before it had.
     fn command(
         &self,
         command: &'static str,
@@ -274,16 +275,19 @@ impl Source {
         let (logger, log) = silent();
         let logger = Arc::new(logger);
         let failed = |text: String| FailureKind::Other.failure(text);
+        let mut done = BTreeSet::new();
         for script in &self.scripts {
             let targets = vec![target.clone()];
             let usage = Usage { command, threads: data.threads, seed: data.seed, targets, logger: &logger };
             let (loaded, options) = self.loaded(script, &usage).map_err(failed)?;
-            let name = format!("{}.lua", script.name);
+            if origin(&loaded.main, command, script).is_none_or(|origin| !done.insert(origin)) {
+                continue;
+            }
+            let name = file(script);
             let job = Job { options, logger: Arc::clone(&logger), interrupts, script: name, seed: data.seed };
             let code = match commands::custom(&job, &loaded, command) {
                 Some(code) => code,
-                None if loaded.main.has_function(command) => commands::function(&job, &loaded, command),
-                None => OK,
+                None => commands::function(&job, &loaded, command),
             };
             match code {
                 OK => {}
@@ -351,7 +355,8 @@ struct Data {
     /// Threads and seed that it is made with.
     threads: u32,
     seed: u64,
-    has_prepare: bool,
+    /// Where the scripts' `prepare` are written.
+    origins: BTreeSet<Origin>,
 }
 
 impl Scripts {
@@ -362,24 +367,32 @@ impl Scripts {
     /// When a script cannot be loaded, or an audit is none.
     pub fn build(options: &WorkloadOptions, setting: Setting, clients_max: u32) -> Result<Self, String> {
         let source = Source::new(options, setting.engine);
-        let mut has_prepare = false;
+        let mut origins = BTreeSet::new();
         for script in &source.scripts {
-            let (looked, _) = source.opened(script, &Usage::of_nothing(&Arc::new(silent().0)))?;
-            looked.check(&script.name, source.scripts.len())?;
-            has_prepare |= looked.has_prepare();
+            let (opened, _) = source.opened(script, &Usage::of_nothing(&Arc::new(silent().0)))?;
+            opened.check(&script.name, source.scripts.len())?;
+            origins.extend(origin(&opened.main, PREPARE, script));
         }
         // What a script had done before it failed is not known.
         let known: Vec<(&str, bool)> =
             source.scripts.iter().map(|script| (script.name.as_str(), false)).collect();
         let audit = Arc::new(OwnAudit::new(options.texts(AUDIT), &known)?);
         let threads = if setting.engine.traits().has_one_writer { 1 } else { clients_max };
-        Ok(Self { data: Data { source, threads, seed: setting.seed, has_prepare }, audit })
+        Ok(Self { data: Data { source, threads, seed: setting.seed, origins }, audit })
     }
 
     /// The tables and rows.
     #[must_use]
     pub fn data(&self) -> &dyn DataSet {
         &self.data
+    }
+
+    /// True when what the other's scripts make is there once these have made their own: the same `prepare`, with the same options.
+    #[must_use]
+    pub fn makes_all_of(&self, other: &Self) -> bool {
+        let (one, other) = (&self.data, &other.data);
+        let is_same = one.source.given == other.source.given && one.source.modules == other.source.modules;
+        is_same && other.origins.is_subset(&one.origins)
     }
 
     /// The SQL of the values that must come to something.
@@ -428,7 +441,7 @@ impl Scripts {
         let (mut parts, mut mains) = (Vec::new(), Vec::new());
         for script in &source.scripts {
             let (LoadedScript { main, recipe }, options) = source.loaded(script, &usage).map_err(trouble)?;
-            let (name, seed) = (format!("{}.lua", script.name), usage.seed);
+            let (name, seed) = (file(script), usage.seed);
             let interrupts = input.load.interrupts;
             let job = Job { options, logger: Arc::clone(&logger), interrupts, script: name, seed };
             if main.has_global("init") {
@@ -477,7 +490,7 @@ impl DataSet for Data {
     }
 
     fn is_made_once(&self) -> bool {
-        self.has_prepare
+        !self.origins.is_empty()
     }
 
     fn make(&self, target: &Target, interrupts: &AtomicUsize) -> Result<(), OperationFailure> {

@@ -8,7 +8,6 @@ use dyno_drivers::RowWriter;
 use dyno_engine::workload::{DataSet, TableDefinition};
 use dyno_model::beside::BesidePlan;
 use dyno_model::engine::Quoting;
-use dyno_model::failure::OperationFailure;
 use dyno_model::plan::{Plan, Treatment};
 use dyno_model::target::Target;
 use dyno_pgbench::{mentions, reads};
@@ -21,7 +20,6 @@ pub(crate) struct Together<'p> {
     pub(crate) members: Vec<Member<'p>>,
     /// Tables, each with its member and its place among the member's. One that two have is there once.
     tables: Vec<(usize, usize, TableDefinition)>,
-    statements: Vec<String>,
 }
 
 /// One of the workloads of a treatment.
@@ -145,24 +143,28 @@ impl<'p> Together<'p> {
                 }
             }
         }
-        let statements = members.iter().flat_map(|member| member.workload.data().statements()).cloned();
-        Ok(Self { statements: statements.collect(), members, tables })
+        Ok(Self { members, tables })
     }
 
     /// True when it brings something to be made.
     pub(crate) fn brings_data(&self) -> bool {
-        !self.tables.is_empty() || self.is_made_once()
+        self.all().any(brings)
     }
 
     /// The same, by others than scripts of SQL.
     pub(crate) fn brings_others_data(&self) -> bool {
         let others = self.members.iter().filter(|it| !matches!(it.workload, AnyWorkload::Sql(_)));
-        others.map(|it| it.workload.data()).any(|data| !data.tables().is_empty() || data.is_made_once())
+        others.map(|it| it.workload.data()).any(brings)
     }
 
     fn all(&self) -> impl Iterator<Item = &dyn DataSet> {
         self.members.iter().map(|member| member.workload.data())
     }
+}
+
+/// True when something is to be made.
+fn brings(data: &dyn DataSet) -> bool {
+    !data.tables().is_empty() || data.is_made_once()
 }
 
 /// Sees to it that no audit finds the work of another workload.
@@ -222,14 +224,15 @@ fn only_reading(member: &Member<'_>) -> bool {
 
 /// Has scripts remove what they made on a system.
 pub(crate) fn unmake(plan: &Plan, system: usize, target: &Target) {
-    if let Some(Ok(together)) = of_system(plan, system).next() {
+    let mut known = BTreeSet::new();
+    for together in of_system(plan, system).flatten().filter(|it| known.insert(it.fingerprint())) {
         together.unmake(target, &AtomicUsize::new(0));
     }
 }
 
 impl DataSet for Together<'_> {
     fn fingerprint(&self) -> String {
-        let brought = self.all().filter(|data| !data.tables().is_empty() || data.is_made_once());
+        let brought = self.all().filter(|data| brings(*data));
         let mut all: Vec<String> = brought.map(DataSet::fingerprint).collect();
         all.dedup();
         match self.members.as_slice() {
@@ -241,8 +244,7 @@ impl DataSet for Together<'_> {
     fn is_reusable(&self) -> bool {
         let leaves = |member: &Member<'_>| {
             let data = member.workload.data();
-            let brings = !data.tables().is_empty() || data.is_made_once();
-            data.is_reusable() || member.only_reads && !brings
+            data.is_reusable() || member.only_reads && !brings(data)
         };
         self.members.iter().all(leaves)
     }
@@ -251,20 +253,22 @@ impl DataSet for Together<'_> {
         self.tables.iter().map(|(_, _, table)| table.clone()).collect()
     }
 
-    fn statements(&self) -> &[String] {
-        &self.statements
+    /// What two would make in the same way is made once.
+    fn parts(&self) -> Vec<&dyn DataSet> {
+        let is_first = |at: usize| {
+            let (before, rest) = self.members.split_at(at);
+            !before.iter().any(|it| it.workload.makes_all_of(&rest[0].workload))
+        };
+        let firsts = (0..self.members.len()).filter(|at| is_first(*at));
+        firsts.map(|at| self.members[at].workload.data()).collect()
     }
 
     fn is_made_once(&self) -> bool {
         self.all().any(DataSet::is_made_once)
     }
 
-    fn make(&self, target: &Target, interrupts: &AtomicUsize) -> Result<(), OperationFailure> {
-        self.all().try_for_each(|data| data.make(target, interrupts))
-    }
-
     fn unmake(&self, target: &Target, interrupts: &AtomicUsize) {
-        self.all().for_each(|data| data.unmake(target, interrupts));
+        self.parts().into_iter().rev().for_each(|data| data.unmake(target, interrupts));
     }
 
     fn row(&self, table: usize, row: u64, out: &mut dyn RowWriter) {

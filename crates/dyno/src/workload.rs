@@ -69,6 +69,15 @@ impl AnyWorkload {
         }
     }
 
+    /// True when what the other makes by statements or programs is there once this has made its own.
+    pub(crate) fn makes_all_of(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Sql(one), Self::Sql(other)) => one.data().statements() == other.data().statements(),
+            (Self::Lua(one), Self::Lua(other)) => one.makes_all_of(other),
+            _ => false,
+        }
+    }
+
     /// Measures one trial.
     ///
     /// # Errors

@@ -32,7 +32,12 @@ pub trait DataSet: Send + Sync {
 
     fn tables(&self) -> Vec<TableDefinition>;
 
-    /// Statements that make what the tables above do not have, sent in their order.
+    /// The data sets that this one consists of, each of which is made when those before it are. None: it is one itself. Its tables are those of all.
+    fn parts(&self) -> Vec<&dyn DataSet> {
+        Vec::new()
+    }
+
+    /// Statements that make what the tables above do not have, sent in their order when all tables are filled.
     fn statements(&self) -> &[String] {
         &[]
     }

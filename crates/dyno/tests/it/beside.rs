@@ -182,6 +182,49 @@ fn postgresql_counts_the_transactions_of_both() {
     assert!(in_all(till) > questions / 100, "{ours} and {questions}");
 }
 
+/// Whatever a set-up reads is there: rows of the built-in tables, and what those make that stand before it.
+#[test]
+fn the_data_of_all_are_made_one_after_another_and_once() {
+    let bench = Bench::new();
+    let counting = |table: &str, rows: u32| {
+        format!(
+            "CREATE TABLE seen (n INTEGER NOT NULL CHECK (n = {rows}));\nINSERT INTO seen SELECT count(*) FROM {table};\n"
+        )
+    };
+    bench.file("of_mix.sql", &counting("sbtest1", 100));
+    bench.file("of_lua.sql", &counting("made", 3));
+    bench.file(
+        "made.lua",
+        "function prepare()\n  local c = sysbench.sql.driver():connect()\n  c:query(\"CREATE TABLE made (id INTEGER)\")\n\
+         c:query(\"INSERT INTO made VALUES (1), (2), (3)\")\nend\n\
+         function thread_init() c = sysbench.sql.driver():connect() end\nfunction event() c:query(\"SELECT count(*) FROM made\") end\n",
+    );
+    let sql = |setup: &str| {
+        format!(
+            "kind = \"sql\"\nsetup = [\"{setup}\"]\nscripts = [{{ name = \"look\", sql = \"SELECT count(*) FROM seen;\" }}]"
+        )
+    };
+    let mix = "kind = \"oltp_read_only\"\ntables = 1\ntable_size = 100";
+    let lua = "kind = \"lua\"\nscript = \"made.lua\"";
+    let of_mix = sql("of_mix.sql");
+    for (name, own, other) in [
+        ("rows", mix, of_mix.as_str()),
+        ("prepared", lua, &sql("of_lua.sql")),
+        ("same set-up", &of_mix.replace("of_mix", "of_none"), &of_mix.replace("of_mix", "of_none")),
+        ("same prepare", lua, lua),
+    ] {
+        bench.file("of_none.sql", "CREATE TABLE seen (n INTEGER);\n");
+        let more = format!("[[beside]]\nname = \"other\"\nclients = 2\n[beside.workload]\n{other}\n");
+        let ended = run(&bench, &spec("server = { kind = \"sqlite\" }", own, &more), name);
+        assert!(ended.is_done(), "{name}: {ended}");
+        let record = records(&bench.path().join(name)).remove(0);
+        assert!(
+            record.ledger.committed > 0 && beside(&record).record.ledger.committed > 0,
+            "{name}: {ended}"
+        );
+    }
+}
+
 #[test]
 fn scripts_of_lua_run_beside_on_sqlite() {
     let bench = Bench::new();

@@ -207,6 +207,41 @@ fn what_prepare_had_made_when_its_run_was_killed_is_dyno_s_to_the_next_run_and_t
 }
 
 #[test]
+fn scripts_that_share_a_prepare_have_it_run_once() {
+    let bench = Bench::new();
+    let query = |sql: &str| format!("sysbench.sql.driver():connect():query(\"{sql}\")");
+    let event =
+        |table: &str| format!("function event() {} end\n", query(&format!("SELECT count(*) FROM {table}")));
+    let make = |table: &str| {
+        format!("function prepare() {} end\n", query(&format!("CREATE TABLE {table} (id INTEGER)")))
+    };
+    bench.file("function.lua", &make("shared"));
+    let command = make("shared").replace("prepare()", "make()");
+    bench.file("command.lua", &format!("{command}sysbench.cmdline.commands = {{ prepare = {{ make }} }}\n"));
+    for module in ["function", "command"] {
+        for (name, more) in [("one", ""), ("two", "-- the other\n")] {
+            bench.file(
+                &format!("{name}_{module}.lua"),
+                &format!("require(\"{module}\")\n{more}{}", event("shared")),
+            );
+        }
+    }
+    for name in ["a", "b"] {
+        bench.file(&format!("{name}.lua"), &format!("{}{}", make(name), event(name)));
+    }
+    for (name, workload) in [
+        ("function", "scripts = [\"one_function.lua\", \"two_function.lua\"]\nmodules = [\"function.lua\"]"),
+        ("command", "scripts = [\"one_command.lua\", \"two_command.lua\"]\nmodules = [\"command.lua\"]"),
+        ("each", "scripts = [\"a.lua\", \"b.lua\"]"),
+    ] {
+        let ended = run(&bench, &spec("server = { kind = \"sqlite\" }", workload, ""), name);
+        assert!(ended.is_done(), "{name}: {ended}");
+        let records = records(&bench.path().join(name));
+        assert!(records.iter().all(|record| record.ledger.committed == 120), "{name}: {ended}");
+    }
+}
+
+#[test]
 fn what_is_wrong_with_a_script_is_told_before_the_run_with_its_place() {
     let bench = bench();
     bench.file("syntax.lua", "function event()\n  if\nend\n");
