@@ -1,6 +1,7 @@
 //! Workloads that run beside the one that an experiment is about: at the same time, on the same system, with clients of their own.
 
 use crate::audit::AuditVerdict;
+use crate::catalog::LUA;
 use crate::finding::Finding;
 use crate::plan::{LoadPlan, Plan, Treatment};
 use crate::record::{Facts, TrialRecord};
@@ -31,6 +32,18 @@ impl Treatment {
     #[must_use]
     pub fn all_clients(&self) -> u32 {
         self.clients + self.beside.iter().map(|beside| beside.clients).sum::<u32>()
+    }
+
+    /// Sessions of all clients. Each script of Lua has one of its own for each client, since it connects by itself.
+    #[must_use]
+    pub fn all_sessions(&self) -> u32 {
+        let beside = self.beside.iter().map(|beside| (beside.clients, &beside.workload));
+        let all = std::iter::once((self.clients, &self.workload)).chain(beside);
+        let sessions = all.map(|(clients, workload)| match workload.kind.as_str() {
+            LUA => clients.saturating_mul(workload.options.scripts("scripts").len() as u32),
+            _ => clients,
+        });
+        sessions.fold(0, u32::saturating_add)
     }
 }
 

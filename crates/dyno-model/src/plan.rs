@@ -145,7 +145,9 @@ impl Plan {
             Via::Application(application) => application.connections,
             _ => 0,
         };
-        self.most_clients(system) + self.endpoints.iter().map(of_application).sum::<u32>()
+        let of_system = self.treatments.iter().filter(|treatment| treatment.system == system);
+        let of_clients = of_system.map(Treatment::all_sessions).max().unwrap_or(0);
+        of_clients + self.endpoints.iter().map(of_application).sum::<u32>()
     }
 
     /// What is done to a system in each of its trials, in the order of the faults.

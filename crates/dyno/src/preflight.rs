@@ -52,12 +52,11 @@ pub(crate) fn check(plan: &Plan, yes_write_to: Option<&str>, out: Option<&Path>)
         if is_end_requested() {
             break;
         }
-        let clients = plan.most_clients(index);
         options(plan, index, &mut found);
         match &system.source {
             SystemSource::Managed(managed) => managed_server(plan, index, managed, &mut found),
             SystemSource::Existing(source) => {
-                existing_system(plan, index, source, clients, yes_write_to, &mut found);
+                existing_system(plan, index, source, yes_write_to, &mut found);
             }
             SystemSource::Imported => {}
         }
@@ -88,10 +87,11 @@ fn length_of_trials(plan: &Plan, found: &mut impl FnMut(PreflightFinding)) {
 fn open_files(plan: &Plan, found: &mut impl FnMut(PreflightFinding)) {
     let rooms = plan.treatments.iter().map(|treatment| {
         let engine = plan.systems[treatment.system].engine();
-        open_files::make_room(engine, treatment.all_clients())
+        let room = open_files::make_room(engine, treatment.all_sessions());
+        room.map_err(|short| (treatment.all_clients(), short))
     });
-    if let Some(short) = rooms.filter_map(Result::err).max_by_key(|short| short.needed) {
-        let open_files::TooFew { connections: clients, needed, allowed } = short;
+    if let Some((clients, short)) = rooms.filter_map(Result::err).max_by_key(|(_, short)| short.needed) {
+        let open_files::TooFew { needed, allowed, .. } = short;
         found(finding(Place::Machine, Obstacle::TooFewFiles { clients, needed, allowed }));
     }
 }
@@ -260,11 +260,16 @@ fn connections_allowed(
     found: &mut impl FnMut(PreflightFinding),
 ) {
     for (name, value) in &server.settings {
-        let needed = u64::from(plan.most_sessions(index) + CONNECTIONS_BESIDE);
+        let needed = connections_needed(plan, index);
         if name.replace('-', "_") == "max_connections" && value.parse().is_ok_and(|max: u64| max < needed) {
             found(of_system(plan, index, Obstacle::FewConnectionsSet { set: value.clone(), needed }));
         }
     }
+}
+
+/// Connections that a system is asked for at most, those beside the clients' included.
+fn connections_needed(plan: &Plan, system: usize) -> u64 {
+    u64::from(plan.most_sessions(system).saturating_add(CONNECTIONS_BESIDE))
 }
 
 fn most_rows(plan: &Plan, system: usize) -> u64 {
@@ -291,7 +296,6 @@ fn existing_system(
     plan: &Plan,
     index: usize,
     source: &ExistingSystem,
-    clients: u32,
     yes_write_to: Option<&str>,
     found: &mut impl FnMut(PreflightFinding),
 ) {
@@ -338,7 +342,7 @@ fn existing_system(
     scripts(plan, index, source, target, is_free, found);
     programs(plan, index, source, target, &Claimed { is_free, is_forced }, found);
     let mut of_state = |obstacle| found(of_system(plan, index, obstacle));
-    if let Err(failure) = server_state(target, clients, &mut of_state) {
+    if let Err(failure) = server_state(plan, index, target, &mut of_state) {
         of_state(Obstacle::StateUnknown { failure: failure.to_string() });
     }
 }
@@ -464,11 +468,12 @@ fn system_monitor(source: &ExistingSystem) -> Option<&str> {
 }
 
 fn server_state(
+    plan: &Plan,
+    index: usize,
     target: &Target,
-    clients: u32,
     found: &mut impl FnMut(Obstacle),
 ) -> Result<(), OperationFailure> {
-    let needed = u64::from(clients + CONNECTIONS_BESIDE);
+    let (clients, needed) = (plan.most_clients(index), connections_needed(plan, index));
     // A server that names no limit (a null server) has none that could be checked.
     if let Some(limit) = probe::connection_limit(target)?.filter(|limit| limit.max > 0)
         && limit.available() < needed

@@ -2,8 +2,9 @@
 
 use super::super::parse;
 use super::{catalog, errors, input};
+use crate::catalog::{LUA, OptionValue, ScriptText, WorkloadOptions};
 use crate::limit::{LimitMeasure, LimitPart};
-use crate::plan::{Plan, StopRule, Treatment};
+use crate::plan::{Plan, StopRule, Treatment, WorkloadPlan};
 use crate::units::Nanos;
 
 const START: &str = "title = \"shop\"\n[[system]]\nname = \"A\"\nserver = { kind = \"sqlite\" }\n[workload]\nkind = \"oltp_read_write\"\n";
@@ -35,6 +36,25 @@ fn what_runs_beside_is_in_every_treatment_and_lasts_as_long() {
         assert_eq!(treatment.beside[1].treatment(treatment).load.rate, Some(0.5));
     }
     assert_eq!(found.most_clients(0), 8 + 4, "connections are for all of them");
+}
+
+#[test]
+fn each_script_of_lua_has_a_session_of_its_own_for_each_client() {
+    let mut found = plan("clients = 3\n");
+    assert_eq!(found.most_sessions(0), 8 + 3);
+    let script =
+        |name: &str| ScriptText { name: name.to_owned(), weight: 1, think: None, text: String::new() };
+    let scripts = OptionValue::Scripts(vec![script("a"), script("b")]);
+    let options = WorkloadOptions([("scripts".to_owned(), scripts)].into());
+    let lua = WorkloadPlan { kind: LUA.to_owned(), options, requests: Vec::new() };
+    for treatment in &mut found.treatments {
+        treatment.workload = lua.clone();
+    }
+    assert_eq!((found.most_clients(0), found.most_sessions(0)), (8 + 3, 2 * 8 + 3));
+    for treatment in &mut found.treatments {
+        treatment.beside[0].workload = lua.clone();
+    }
+    assert_eq!(found.most_sessions(0), 2 * 8 + 2 * 3);
 }
 
 #[test]
