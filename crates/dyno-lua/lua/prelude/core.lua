@@ -29,6 +29,7 @@ end
 io.stdout:setvbuf("no")
 if not native.about.alone then
   io.output("/dev/null")
+  io.stdout = io.output()
   function print() end
 end
 

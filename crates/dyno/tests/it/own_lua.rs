@@ -22,6 +22,8 @@ function prepare()
   con:query("CREATE VIEW rich AS SELECT id FROM accounts WHERE n > 0")
   for id = 1, sysbench.opt.rows do con:query("INSERT INTO accounts VALUES (" .. id .. ", 0)") end
   print("made")
+  io.write("made")
+  io.stdout:write("made")
 end
 function cleanup()
   local con = sysbench.sql.driver():connect()
