@@ -45,6 +45,7 @@ use clap::Parser;
 use cli::{Cli, Command, RunArguments};
 use dyno_model::address::without_passwords;
 use dyno_model::exit_code;
+use dyno_model::printable::line;
 use failure::Failure;
 use printer::Printer;
 use std::ffi::OsStr;
@@ -101,7 +102,7 @@ fn perform(cli: Cli, printer: Printer) -> Result<u8, Failure> {
             if arguments.print_spec {
                 let beside = arguments.spec.url().map_or(&[][..], |_| &arguments.spec.set);
                 let beside: String =
-                    beside.iter().map(|set| format!("\n# Laid over it by --set: {set}")).collect();
+                    beside.iter().map(|set| format!("\n# Laid over it by --set: {}", line(set))).collect();
                 let text = format!("{}{}", experiment.text.trim_end(), without_passwords(&beside));
                 return printer.result(&text).map(|()| exit_code::OK);
             }

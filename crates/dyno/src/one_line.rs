@@ -152,7 +152,14 @@ impl OneLine {
                 let list: Vec<String> = scripts.iter().map(|script| quoted(script)).collect();
                 let is_lua =
                     |script: &String| script.split('@').next().is_some_and(|file| file.ends_with(".lua"));
-                let kind = if scripts.iter().all(is_lua) { LUA } else { SQL };
+                let kind = if scripts.iter().any(is_lua) { LUA } else { SQL };
+                if let Some(other) = scripts.iter().find(|script| is_lua(script) != (kind == LUA)) {
+                    let text = format!(
+                        "{other} is SQL, and other scripts of the line are Lua: they are two workloads"
+                    );
+                    return Err(Failure::new(USAGE, text)
+                        .help("give scripts of one kind; in a spec the others can run at the same time, as a [[beside]]"));
+                }
                 let workload = format!("kind = \"{kind}\"\nscripts = [{}]\n", list.join(", "));
                 (scripts.join(", "), workload, "data = \"existing\"\n")
             }

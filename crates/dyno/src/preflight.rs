@@ -364,10 +364,6 @@ fn scripts_only(plan: &Plan, system: usize) -> bool {
         .all(|together| together.is_ok_and(|together| together.members.iter().all(is_own)))
 }
 
-fn has_program(together: &Together<'_>) -> bool {
-    together.members.iter().any(|member| matches!(member.workload, AnyWorkload::Lua(_)))
-}
-
 /// Whether a database may be written to.
 struct Claimed {
     is_free: bool,
@@ -385,14 +381,13 @@ fn programs(
     found: &mut impl FnMut(PreflightFinding),
 ) {
     let database = marker::database_name(target);
-    let Some(Ok(together)) = together::of_system(plan, index).find(|it| it.as_ref().is_ok_and(has_program))
-    else {
-        return;
-    };
-    let is_brought = together.brings_data();
-    for member in &together.members {
-        let AnyWorkload::Lua(lua) = &member.workload else { continue };
-        let mut tell = |obstacle| found(of_system(plan, index, obstacle));
+    let mut tell = once(plan, index, found);
+    let all = together::of_system(plan, index).flatten().flat_map(|together| {
+        let is_brought = together.brings_data();
+        together.members.into_iter().map(move |member| (member.workload, is_brought))
+    });
+    for (workload, is_brought) in all {
+        let AnyWorkload::Lua(lua) = workload else { continue };
         match source.data {
             DataPolicy::Own if !is_brought => tell(Obstacle::NoPrepare),
             DataPolicy::Own if claimed.is_forced => {
@@ -414,6 +409,17 @@ fn programs(
     }
 }
 
+/// Tells each obstacle of a system once, however many treatments have it.
+fn once(plan: &Plan, index: usize, found: &mut impl FnMut(PreflightFinding)) -> impl FnMut(Obstacle) {
+    let mut told: Vec<Obstacle> = Vec::new();
+    move |obstacle| {
+        if !told.contains(&obstacle) {
+            found(of_system(plan, index, obstacle.clone()));
+            told.push(obstacle);
+        }
+    }
+}
+
 /// Scripts must find what they need, and must not write where nobody said that they may.
 fn scripts(
     plan: &Plan,
@@ -423,13 +429,7 @@ fn scripts(
     may_write: bool,
     found: &mut impl FnMut(PreflightFinding),
 ) {
-    let mut told: Vec<Obstacle> = Vec::new();
-    let mut tell = |obstacle: Obstacle| {
-        if !told.contains(&obstacle) {
-            found(of_system(plan, index, obstacle.clone()));
-            told.push(obstacle);
-        }
-    };
+    let mut tell = once(plan, index, found);
     let all = together::of_system(plan, index).flatten().flat_map(|together| {
         let is_brought = source.data == DataPolicy::Own && together.brings_others_data();
         together.members.into_iter().map(move |member| (member.workload, is_brought))

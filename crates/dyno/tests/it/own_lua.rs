@@ -173,6 +173,32 @@ fn scripts_write_only_where_dyno_may_on_mariadb() {
 }
 
 #[test]
+fn what_the_audit_of_any_treatment_asks_for_is_tried_before_the_run() {
+    let Some(shop) = Shop::open(Engine::Sqlite) else { return };
+    let connect = "function thread_init() c = sysbench.sql.driver():connect() end";
+    shop.bench.file(
+        "look.lua",
+        &format!("{connect}\nfunction event() c:query(\"SELECT count(*) FROM things\") end"),
+    );
+    let beside = |name: &str, more: &str| {
+        format!(
+            "[[beside]]\nname = \"{name}\"\n[beside.workload]\nkind = \"lua\"\nscript = \"look.lua\"\n{more}"
+        )
+    };
+    let text = format!(
+        "title = \"t\"\n[[system]]\nname = \"s\"\nurl = \"{}\"\ndata = \"existing\"\n[load]\nclients = 1\nduration = \"1s\"\n\
+         [workload]\nkind = \"sql\"\nscripts = [\"read.sql\"]\n{}{}[factors]\nof = [\n\
+         {{ name = \"a\", \"beside.b.clients\" = 0 }}, {{ name = \"b\", \"beside.a.clients\" = 0 }} ]\n",
+        shop.url,
+        beside("a", ""),
+        beside("b", "[beside.workload.audit]\n\"count(*) from nowhere\" = \"unchanged\"\n"),
+    );
+    let ended = run(&shop.bench, &text, "none");
+    assert!(ended.code == 4 && ended.stderr.contains("no such table: nowhere"), "{ended}");
+    assert_eq!(ended.stderr.matches("nobody said that").count(), 1, "each is told once: {ended}");
+}
+
+#[test]
 fn what_prepare_had_made_when_its_run_was_killed_is_dyno_s_to_the_next_run_and_to_cleanup() {
     let Some(shop) = Shop::open(Engine::Sqlite) else { return };
     shop.ask("DROP TABLE things");

@@ -128,6 +128,22 @@ fn the_line_s_spec_is_printed_without_its_password_and_runs_from_a_file() {
     let printed = shop.bench.dyno(&["run", secret, "--script", "read.sql", "--set", set, "--print-spec"]);
     let is_told = printed.stdout.contains("# Laid over it by --set: system.shop.url=");
     assert!(is_told && !printed.to_string().contains("hunter2"), "{printed}");
+    // What is set may have several lines, and the spec is TOML all the same.
+    let printed = shop.run(
+        &["read.sql"],
+        &["--set", "load.clients=[1,\n2]", "--set", "title=\"\"\"a\nb\"\"\"", "--print-spec"],
+    );
+    shop.bench.file("lines.toml", &printed.stdout);
+    let plan = shop.bench.dyno(&["plan", "lines.toml"]);
+    assert!(
+        printed.code == 0 && printed.stdout.contains("Laid over it") && plan.is_done(),
+        "{printed}{plan}"
+    );
+    let mixed = shop.run(&["read.sql", "look.lua@3"], &["--print-spec"]);
+    assert!(
+        mixed.code == 2 && mixed.stderr.contains("read.sql is SQL") && mixed.stderr.contains("[[beside]]"),
+        "{mixed}"
+    );
 }
 
 #[test]
