@@ -4,7 +4,7 @@ use crate::standing::Standing;
 use crate::stats::sides::Place;
 use dyno_model::beside::BesidePlan;
 use dyno_model::catalog::OptionValue;
-use dyno_model::plan::{Stages, StopRule, SystemPlan, SystemSource, Treatment};
+use dyno_model::plan::{Stages, StopRule, SystemPlan, SystemSource, Treatment, WorkloadPlan};
 use dyno_model::record::TrialRecord;
 use dyno_model::retry::RetryPolicy;
 use dyno_model::search::Search;
@@ -251,14 +251,29 @@ pub(super) fn kind(system: &SystemPlan) -> String {
 
 /// Options of the workload that differ, its kind first; an option that a side does not have is `-`.
 pub(super) fn workload_differences(one: &Treatment, other: &Treatment) -> Vec<(String, String, String)> {
-    let (beside, beside_other) = (&one.beside, &other.beside);
-    let (one, other) = (&one.workload, &other.workload);
-    if one.kind != other.kind {
-        return vec![("the workload".to_owned(), one.kind.clone(), other.kind.clone())];
+    if one.workload.kind != other.workload.kind {
+        let (kind, other) = (one.workload.kind.clone(), other.workload.kind.clone());
+        return vec![("the workload".to_owned(), kind, other)];
     }
-    // Two may differ in more than is shown of them.
-    let beside =
-        (beside != beside_other).then(|| ("beside".to_owned(), all_beside(beside), all_beside(beside_other)));
+    let mut differences = option_differences(&one.workload, &other.workload);
+    let (lines, other_lines) = (all_beside(&one.beside), all_beside(&other.beside));
+    if lines != other_lines {
+        differences.push(("beside".to_owned(), lines, other_lines));
+    }
+    let same = |it: &&BesidePlan, known: &BesidePlan| {
+        known.name == it.name && known.workload.kind == it.workload.kind
+    };
+    for it in &other.beside {
+        let Some(known) = one.beside.iter().find(|known| same(&it, known)) else { continue };
+        let options = option_differences(&known.workload, &it.workload).into_iter();
+        differences
+            .extend(options.map(|(name, one, other)| (format!("beside.{}.{name}", it.name), one, other)));
+    }
+    differences
+}
+
+/// Options of two workloads of a kind that differ.
+fn option_differences(one: &WorkloadPlan, other: &WorkloadPlan) -> Vec<(String, String, String)> {
     let names: BTreeSet<&String> = one.options.0.keys().chain(other.options.0.keys()).collect();
     names
         .into_iter()
@@ -270,7 +285,6 @@ pub(super) fn workload_differences(one: &Treatment, other: &Treatment) -> Vec<(S
             };
             (name.clone(), text(one), text(other))
         })
-        .chain(beside)
         .collect()
 }
 
@@ -279,7 +293,8 @@ fn all_beside(all: &[BesidePlan]) -> String {
     let one = |it: &BesidePlan| {
         let rate = it.rate.map_or_else(String::new, |rate| format!(", {}", crate::figures::rate(rate)));
         let think = it.think.map_or_else(String::new, |mean| format!(", think time {mean}"));
-        format!("{}: {}, {} clients{rate}{think}", it.name, it.workload.kind, it.clients)
+        let clients = if it.clients == 1 { "client" } else { "clients" };
+        format!("{}: {}, {} {clients}{rate}{think}", it.name, it.workload.kind, it.clients)
     };
     let all: Vec<String> = all.iter().map(one).collect();
     if all.is_empty() { "-".to_owned() } else { all.join("; ") }

@@ -392,6 +392,15 @@ fn what_runs_beside_on_one_side_is_a_doubt_and_its_audit_counts() {
     let expected =
         ("beside".to_owned(), "report: rush, 2 clients".to_owned(), "report: rush, 3 clients".to_owned());
     assert_eq!(differing(&more, Condition::Workload), [expected]);
+    let one = compared(vec![with("b", 1, 5)], vec![without()], &[Metric::Throughput]);
+    let expected = ("beside".to_owned(), "report: rush, 1 client".to_owned(), "-".to_owned());
+    assert_eq!(differing(&one, Condition::Workload), [expected]);
+    let mut rows = with("b", 2, 5);
+    let options = &mut rows.plan.treatments[0].beside[0].workload.options.0;
+    options.insert("rows".to_owned(), OptionValue::Integer(5));
+    let rows = compared(vec![with("a", 2, 5)], vec![rows], &[Metric::Throughput]);
+    let expected = ("beside.report.rows".to_owned(), "100".to_owned(), "5".to_owned());
+    assert_eq!(differing(&rows, Condition::Workload), [expected]);
 }
 
 #[test]
