@@ -54,7 +54,8 @@ impl fmt::Display for Nanos {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ns = self.0 as f64;
         let (value, unit) = match self.0 {
-            0..1_000 => return write!(f, "{} ns", self.0),
+            0 => return f.write_str("0 s"),
+            1..1_000 => return write!(f, "{} ns", self.0),
             1_000..1_000_000 => (ns / 1e3, "µs"),
             1_000_000..1_000_000_000 => (ns / 1e6, "ms"),
             _ => (ns / 1e9, "s"),
@@ -77,7 +78,8 @@ mod tests {
     #[test]
     fn times_are_shown_with_three_digits_and_a_fitting_unit() {
         let rows = [
-            (0, "0 ns"),
+            (0, "0 s"),
+            (1, "1 ns"),
             (999, "999 ns"),
             (1_000, "1.00 µs"),
             (12_345, "12.3 µs"),

@@ -174,7 +174,7 @@ fn load_table(page: &Page<'_>, load: &LoadPlan) -> Markup {
                 &page::PAGE_STATEMENT_TIMEOUT,
                 load.statement_timeout.map_or_else(String::new, |limit| limit.to_string()),
             ),
-            (&page::PAGE_WARMUP, if load.warmup.0 > 0 { load.warmup.to_string() } else { String::new() }),
+            (&page::PAGE_WARMUP, load.warmup.to_string()),
             (&page::PAGE_GRACE, load.grace.to_string()),
             (&page::PAGE_TIME_LIMIT, load.time_limit.to_string()),
             (&page::PAGE_ATTEMPTS, load.attempts_max.to_string()),

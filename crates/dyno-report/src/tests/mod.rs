@@ -24,6 +24,7 @@ use crate::{Format, render, write};
 use dyno_analysis::{analyse, load};
 use dyno_model::audit::AuditCheck;
 use dyno_model::plan::{Compare, Plan};
+use dyno_model::units::Nanos;
 use dyno_store::fixture::Shape;
 use insta::assert_snapshot;
 use std::sync::OnceLock;
@@ -52,6 +53,17 @@ fn strokes(page: &str, class: &str) -> usize {
     let opening = format!("<path class=\"{class}\" d=\"");
     let paths = page.split(&opening).skip(1);
     paths.map(|rest| rest[..rest.find('"').expect("the path ends")].matches('M').count()).sum()
+}
+
+#[test]
+fn no_warm_up_is_shown_in_one_way() {
+    let mut data = tiny().read();
+    data.run.plan.treatments.iter_mut().for_each(|treatment| treatment.load.warmup = Nanos(0));
+    let model = analyse(&data);
+    assert!(render(&model, Format::Markdown, EN).contains("; warm-up 0 s, at most"));
+    let html = render(&model, Format::Html, EN);
+    let row = html.split("<tr").find(|row| row.contains(">warm-up<"));
+    assert!(row.is_some_and(|row| row.contains(">0 s<")), "{row:?}");
 }
 
 #[test]
