@@ -127,11 +127,11 @@ impl Scanner<'_> {
                 b'-' if next == Some(b'-') => self.blank(self.line_end()),
                 b'#' if self.quoting == Quoting::Mysql => self.blank(self.line_end()),
                 b'/' if next == Some(b'*') => {
-                    self.take(comment_end(self.source, self.at) - self.at, Nature::Blank)
+                    self.take(comment_end(self.source, self.at) - self.at, Nature::Blank);
                 }
                 b'\'' | b'"' => self.take(self.quoted_length(byte), Nature::Quoted),
                 b'`' if self.quoting != Quoting::Postgres => {
-                    self.take(self.quoted_length(byte), Nature::Quoted)
+                    self.take(self.quoted_length(byte), Nature::Quoted);
                 }
                 b'$' if self.quoting == Quoting::Postgres => {
                     let length = self.dollar_length();

@@ -191,8 +191,8 @@ fn the_data_of_all_are_made_one_after_another_and_once() {
             "CREATE TABLE seen (n INTEGER NOT NULL CHECK (n = {rows}));\nINSERT INTO seen SELECT count(*) FROM {table};\n"
         )
     };
-    bench.file("of_mix.sql", &counting("sbtest1", 100));
-    bench.file("of_lua.sql", &counting("made", 3));
+    bench.file("of_mix.sql", counting("sbtest1", 100));
+    bench.file("of_lua.sql", counting("made", 3));
     bench.file(
         "made.lua",
         "function prepare()\n  local c = sysbench.sql.driver():connect()\n  c:query(\"CREATE TABLE made (id INTEGER)\")\n\

@@ -178,7 +178,7 @@ fn what_the_audit_of_any_treatment_asks_for_is_tried_before_the_run() {
     let connect = "function thread_init() c = sysbench.sql.driver():connect() end";
     shop.bench.file(
         "look.lua",
-        &format!("{connect}\nfunction event() c:query(\"SELECT count(*) FROM things\") end"),
+        format!("{connect}\nfunction event() c:query(\"SELECT count(*) FROM things\") end"),
     );
     let beside = |name: &str, more: &str| {
         format!(
@@ -204,8 +204,8 @@ fn what_prepare_had_made_when_its_run_was_killed_is_dyno_s_to_the_next_run_and_t
     shop.ask("DROP TABLE things");
     let made = "con = sysbench.sql.driver():connect() con:query(\"CREATE TABLE half (id INTEGER)\")";
     let look = "function event() con = con or sysbench.sql.driver():connect() con:query(\"SELECT count(*) FROM half\") end";
-    shop.bench.file("whole.lua", &format!("function prepare() {made} end {look}"));
-    shop.bench.file("endless.lua", &format!("function prepare() {made} while true do end end {look}"));
+    shop.bench.file("whole.lua", format!("function prepare() {made} end {look}"));
+    shop.bench.file("endless.lua", format!("function prepare() {made} while true do end end {look}"));
     let text = |script: &str| {
         format!(
             "title = \"t\"\n[[system]]\nname = \"s\"\nurl = \"{}\"\n[workload]\nkind = \"lua\"\nscript = \"{script}\"\n[load]\n\
@@ -213,7 +213,7 @@ fn what_prepare_had_made_when_its_run_was_killed_is_dyno_s_to_the_next_run_and_t
             shop.url
         )
     };
-    shop.bench.file("endless.toml", &text("endless.lua"));
+    shop.bench.file("endless.toml", text("endless.lua"));
     let kill = || {
         let mut command = shop.bench.command(&["run", "endless.toml", "--out", "none"]);
         let mut run =
@@ -243,19 +243,19 @@ fn scripts_that_share_a_prepare_have_it_run_once() {
     let make = |table: &str| {
         format!("function prepare() {} end\n", query(&format!("CREATE TABLE {table} (id INTEGER)")))
     };
-    bench.file("function.lua", &make("shared"));
+    bench.file("function.lua", make("shared"));
     let command = make("shared").replace("prepare()", "make()");
-    bench.file("command.lua", &format!("{command}sysbench.cmdline.commands = {{ prepare = {{ make }} }}\n"));
+    bench.file("command.lua", format!("{command}sysbench.cmdline.commands = {{ prepare = {{ make }} }}\n"));
     for module in ["function", "command"] {
         for (name, more) in [("one", ""), ("two", "-- the other\n")] {
             bench.file(
                 &format!("{name}_{module}.lua"),
-                &format!("require(\"{module}\")\n{more}{}", event("shared")),
+                format!("require(\"{module}\")\n{more}{}", event("shared")),
             );
         }
     }
     for name in ["a", "b"] {
-        bench.file(&format!("{name}.lua"), &format!("{}{}", make(name), event(name)));
+        bench.file(&format!("{name}.lua"), format!("{}{}", make(name), event(name)));
     }
     for (name, workload) in [
         ("function", "scripts = [\"one_function.lua\", \"two_function.lua\"]\nmodules = [\"function.lua\"]"),
