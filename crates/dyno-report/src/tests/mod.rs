@@ -56,14 +56,14 @@ fn strokes(page: &str, class: &str) -> usize {
 }
 
 #[test]
-fn no_warm_up_is_shown_in_one_way() {
+fn no_warm_up_is_said_in_a_sentence_and_0_s_in_a_table() {
     let mut data = tiny().read();
     data.run.plan.treatments.iter_mut().for_each(|treatment| treatment.load.warmup = Nanos(0));
     let model = analyse(&data);
-    assert!(render(&model, Format::Markdown, EN).contains("; warm-up 0 s, at most"));
+    assert!(render(&model, Format::Markdown, EN).contains("; no warm-up, at most"));
     let html = render(&model, Format::Html, EN);
     let row = html.split("<tr").find(|row| row.contains(">warm-up<"));
-    assert!(row.is_some_and(|row| row.contains(">0 s<")), "{row:?}");
+    assert!(row.is_some_and(|row| row.contains(">0\u{a0}s")), "{row:?}");
 }
 
 #[test]
