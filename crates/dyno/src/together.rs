@@ -7,9 +7,8 @@ use crate::workload::AnyWorkload;
 use dyno_drivers::RowWriter;
 use dyno_engine::workload::{DataSet, TableDefinition};
 use dyno_model::beside::BesidePlan;
-use dyno_model::engine::Quoting;
 use dyno_model::plan::{Plan, Treatment};
-use dyno_model::target::Target;
+use dyno_model::target::{Engine, Target};
 use dyno_pgbench::{mentions, reads};
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicUsize;
@@ -44,7 +43,7 @@ enum Changes {
 }
 
 impl Changes {
-    fn of(workload: &AnyWorkload, quoting: Quoting) -> Self {
+    fn of(workload: &AnyWorkload, engine: Engine) -> Self {
         match workload {
             AnyWorkload::Lua(_) => Self::Unknown,
             AnyWorkload::Sql(sql) => sql.changes().map_or(Self::Unknown, Self::Of),
@@ -52,8 +51,9 @@ impl Changes {
                 let sent = native.examples();
                 let tables = workload.data().tables().into_iter().map(|table| table.name.to_lowercase());
                 // One that shows no statement may send any, and the ledger's stands beside those that are shown.
-                let is_known = !sent.is_empty() && !native.keeps_ledger();
-                match is_known && sent.iter().all(|statement| reads(&statement.sql, quoting)) {
+                let is_known = engine.has_sql() && !sent.is_empty() && !native.keeps_ledger();
+                match is_known && sent.iter().all(|statement| reads(&statement.sql, engine.dialect().quoting))
+                {
                     true => Self::Of(BTreeSet::new()),
                     false => Self::Of(tables.collect()),
                 }
@@ -117,9 +117,9 @@ impl<'p> Together<'p> {
         for beside in &treatment.beside {
             members.push(Member::of(plan, beside.treatment(treatment), Some(beside))?);
         }
-        let quoting = plan.systems[treatment.system].engine().dialect().quoting;
+        let engine = plan.systems[treatment.system].engine();
         let changes: Vec<Changes> =
-            members.iter().map(|member| Changes::of(&member.workload, quoting)).collect();
+            members.iter().map(|member| Changes::of(&member.workload, engine)).collect();
         if members.len() > 1 {
             agree(&mut members, &changes)?;
         }
