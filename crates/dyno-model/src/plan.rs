@@ -249,8 +249,7 @@ impl Plan {
         })
     }
 
-    /// True when a data set of so many rows is loaded once for a system and then restored by copy. Systems that run already have no
-    /// data folder of dyno's.
+    /// True when a data set of so many rows is loaded once for a system and then restored by copy; of systems that run already dyno has no data folder.
     #[must_use]
     pub fn restores(&self, system: usize, rows: u64) -> bool {
         self.is_copyable(system)
