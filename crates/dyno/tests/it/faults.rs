@@ -14,11 +14,11 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 
-/// A spec of one system under eight clients that write.
+/// A spec of one system under eight clients that write, and leave the processors to other tests now and then.
 fn spec(server: &str, load: &str, faults: &str) -> String {
     format!(
         "title = \"Harm\"\n[[system]]\nname = \"S\"\nserver = {{ {server} }}\n[workload]\nkind = \"rush\"\n\
-         variant = \"in-place\"\nledger = true\n[load]\nclients = 8\nwarmup = \"0s\"\n{load}\n[design]\nblocks = 1\n{faults}"
+         variant = \"in-place\"\nledger = true\n[load]\nclients = 8\nwarmup = \"0s\"\nthink = \"3ms\"\n{load}\n[design]\nblocks = 1\n{faults}"
     )
 }
 
