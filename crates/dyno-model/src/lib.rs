@@ -28,6 +28,7 @@ pub mod catalog;
 pub mod curve;
 pub mod engine;
 pub mod event;
+mod existing;
 pub mod exit_code;
 pub mod failure;
 pub mod fault;

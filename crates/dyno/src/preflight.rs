@@ -315,6 +315,7 @@ fn existing_system(
     if let Some(program) = system_monitor(source).and_then(missing_command) {
         found(of_system(plan, index, Obstacle::NoMonitor { program: program.to_owned() }));
     }
+    scripts_elsewhere(plan, index, source, found);
     if let Some(steering) = steering(plan, index, None).filter(|_| plan.takes_turns(index)) {
         // It does not run yet, so nothing else can be asked.
         if let Err(error) = steering.is_down() {
@@ -371,6 +372,33 @@ struct Claimed {
     is_forced: bool,
 }
 
+/// What scripts ask of a system that dyno does not start, and do not get; the system is not asked.
+fn scripts_elsewhere(
+    plan: &Plan,
+    index: usize,
+    source: &ExistingSystem,
+    found: &mut impl FnMut(PreflightFinding),
+) {
+    let is_own = source.data == DataPolicy::Own;
+    let mut tell = once(plan, index, found);
+    for together in together::of_system(plan, index).flatten() {
+        for member in &together.members {
+            match &member.workload {
+                AnyWorkload::Sql(sql) => {
+                    if !sql.data().statements().is_empty() {
+                        tell(Obstacle::SetupElsewhere);
+                    }
+                    if is_own && !together.brings_others_data() {
+                        tell(Obstacle::OwnDatabase);
+                    }
+                }
+                AnyWorkload::Lua(_) if is_own && !together.brings_data() => tell(Obstacle::NoPrepare),
+                AnyWorkload::Lua(_) | AnyWorkload::Native(_) => {}
+            }
+        }
+    }
+}
+
 /// Scripts of Lua make their data in a database of their own, or find them; what they send is not known beforehand.
 fn programs(
     plan: &Plan,
@@ -389,8 +417,7 @@ fn programs(
     for (workload, is_brought) in all {
         let AnyWorkload::Lua(lua) = workload else { continue };
         match source.data {
-            DataPolicy::Own if !is_brought => tell(Obstacle::NoPrepare),
-            DataPolicy::Own if claimed.is_forced => {
+            DataPolicy::Own if is_brought && claimed.is_forced => {
                 tell(Obstacle::DatabaseNotEmpty { database: database.clone() });
             }
             DataPolicy::Own => {}
@@ -436,12 +463,6 @@ fn scripts(
     });
     for (workload, is_brought) in all {
         let AnyWorkload::Sql(sql) = workload else { continue };
-        if !sql.data().statements().is_empty() {
-            tell(Obstacle::SetupElsewhere);
-        }
-        if source.data == DataPolicy::Own && !is_brought {
-            tell(Obstacle::OwnDatabase);
-        }
         if let Some((script, statement)) = sql.writing().filter(|_| !may_write) {
             let database = marker::database_name(target).to_string();
             tell(Obstacle::ScriptWrites {

@@ -144,17 +144,13 @@ impl Ready {
         Ok(())
     }
 
-    /// Marks everything in its database as dyno's: it was empty before.
+    /// Marks everything in its database as dyno's. It was empty before, or [`marker::EVERYTHING`] could not have been recorded.
     ///
     /// # Errors
-    /// When it was not, or cannot be marked.
+    /// When it cannot be marked.
     pub(crate) fn adopt(&mut self, options: &ClaimOptions<'_>) -> Result<(), String> {
         let target = self.target();
         match &mut self.claim {
-            Some(claim) if claim.is_forced => Err(format!(
-                "the database {:?} is not empty, and what scripts make there cannot be told from what was there",
-                claim.database
-            )),
             Some(claim) if target.engine.keeps_data() => {
                 claim.adopt_all(&target, options).map_err(|error| error.to_string())
             }

@@ -203,8 +203,9 @@ fn ctrl_c_is_heard_in_every_phase_of_a_trial_whose_server_is_halted() {
             let bench = Bench::new();
             std::fs::set_permissions(bench.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755))
                 .expect("it is ours");
-            // Loading and the audit take as long as there are rows.
-            let rows = if matches!(phase, Phase::Load | Phase::Audit) { 200_000 } else { 1_000 };
+            // Loading, which comes behind the schema, and the audit take as long as there are rows.
+            let is_long = matches!(phase, Phase::Schema | Phase::Load | Phase::Audit);
+            let rows = if is_long { 200_000 } else { 1_000 };
             bench.file("halted.toml", campaign(kind, "1h", rows));
             let running = Running::start(&bench, "halted.toml");
             running.await_phase(phase);

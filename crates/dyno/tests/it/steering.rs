@@ -1,7 +1,7 @@
 //! Systems that run elsewhere, steered by commands: settings as factors, restarts, settings that are put back, and turns. The server is one that this
 //! test makes, started, restarted and stopped by PostgreSQL's own `pg_ctl`, as a service manager would.
 
-use crate::ends::Running;
+use crate::ends::{INTERRUPTED, Running};
 use crate::program::{Bench, events, records};
 use dyno_model::audit::AuditVerdict;
 use dyno_model::event::{Event, Phase};
@@ -267,7 +267,7 @@ fn what_runs_where_a_system_is_to_be_started_is_not_measured_in_its_place() {
 }
 
 #[test]
-fn a_system_is_stopped_when_its_start_fails_and_when_dyno_is_killed() {
+fn a_system_is_stopped_when_its_start_fails_and_when_dyno_is_interrupted_or_killed() {
     let bench = Bench::new();
     let Some(postgres) = Postgres::stopped() else { return };
     let told = || text(&bench.path().join("told"));
@@ -282,10 +282,32 @@ fn a_system_is_stopped_when_its_start_fails_and_when_dyno_is_killed() {
     let system = turns(&bench, &postgres, "Shop", "");
     let endless = LOAD.replace("transactions = 20", "duration = \"10m\"");
     bench.file("endless.toml", format!("title = \"t\"\n{system}{endless}[design]\nblocks = 1\n"));
-    let before = told();
-    let run = Running::of(&bench, bench.command(&["run", "endless.toml", "--out", "r"]));
-    run.await_phase(Phase::Measure);
-    crate::program::signal("-KILL", run.pid());
-    wait_until("the system is stopped", || !postgres.answers());
-    assert_eq!(told(), format!("{before}start Shop\nstop Shop\n"));
+    for signal in ["-INT", "-KILL"] {
+        let before = told();
+        let run = Running::of(&bench, bench.command(&["run", "endless.toml", "--out", "r"]));
+        run.await_phase(Phase::Measure);
+        crate::program::signal(signal, run.pid());
+        if signal == "-INT" {
+            assert_eq!(run.ended().code, INTERRUPTED);
+            std::fs::remove_dir_all(bench.path().join("r")).expect("results of ours");
+        }
+        wait_until("the system is stopped", || !postgres.answers());
+        assert_eq!(told(), format!("{before}start Shop\nstop Shop\n"), "{signal}");
+    }
+}
+
+#[test]
+fn what_scripts_do_not_get_from_a_system_that_is_still_to_be_started_is_told_before_anything_is() {
+    let bench = Bench::new();
+    bench.file(
+        "spec.toml",
+        "title = \"t\"\n[[system]]\nname = \"Shop\"\nurl = \"postgres://bench@127.0.0.1:1/shop\"\n\
+         steering = { start = \"touch started\", stop = \"true\" }\n[workload]\nkind = \"sql\"\n\
+         setup = [\"setup.sql\"]\n[[workload.scripts]]\nname = \"look\"\nsql = \"SELECT 1;\"\n\
+         [load]\nclients = 1\ntransactions = 1\n[design]\nblocks = 1\n",
+    );
+    bench.file("setup.sql", "CREATE TABLE things (id INTEGER);");
+    let ended = bench.dyno(&["run", "spec.toml", "--out", "r"]);
+    assert!(ended.code == 4 && ended.stderr.contains("`workload.setup`"), "{ended}");
+    assert!(!bench.path().join("started").exists());
 }

@@ -109,7 +109,7 @@ fn the_commands_of_the_thread_pool_study_do_the_same() {
     on_both(|server| {
         let tables = "--table-size=500 --tables=10";
         prepare(server, "oltp_read_write", &format!("--threads=10 {tables}"));
-        for threads in [10, 40] {
+        for threads in [10, 20, 40] {
             let options = format!("--threads={threads} {tables} --time=1 --mysql-ignore-errors=all run");
             in_every_way(server, "oltp_read_write", &options, |ended| {
                 assert!(ended.stdout.contains(&format!("Number of threads: {threads}\n")), "{ended}");
