@@ -99,7 +99,10 @@ fn has_browser() -> bool {
     let is_there =
         Command::new(BROWSER).arg("--version").output().is_ok_and(|output| output.status.success());
     if !is_there {
-        assert!(std::env::var_os(REQUIRED).is_none(), "{BROWSER} is missing; scripts/servers installs it");
+        assert!(
+            std::env::var_os(REQUIRED).is_none(),
+            "{BROWSER} is missing; scripts/servers --browser installs it"
+        );
         eprintln!("SKIPPED: {BROWSER} is missing");
     }
     is_there
