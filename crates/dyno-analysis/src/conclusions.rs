@@ -282,7 +282,11 @@ fn comparisons(model: &ReportModel) -> Vec<Conclusion> {
             comparison.effect.baseline_not_working.is_some(),
         )
     };
-    for comparison in model.comparisons.iter().filter(|comparison| comparison.metric == model.judged_by) {
+    let told = model.comparisons.iter().enumerate().filter(|(at, it)| {
+        it.metric == model.judged_by
+            && !(it.effect.verdict == Some(Verdict::Inconclusive) && is_left_to_its_question(model, *at))
+    });
+    for (_, comparison) in told {
         match groups.iter_mut().find(|group| key(group[0]) == key(comparison)) {
             Some(group) => group.push(comparison),
             None => groups.push(vec![comparison]),
@@ -293,6 +297,11 @@ fn comparisons(model: &ReportModel) -> Vec<Conclusion> {
     let order: Vec<_> = groups.iter().map(pair).collect();
     groups.sort_by_key(|group| order.iter().position(|candidate| *candidate == pair(group)));
     groups.into_iter().map(|group| comparison(model, group)).collect()
+}
+
+/// True where the question over all cells has said that it cannot be said. A single one is then held to such a risk that its interval speaks of nothing but that.
+fn is_left_to_its_question(model: &ReportModel, comparison: usize) -> bool {
+    model.questions.iter().any(|it| it.cells > 1 && !it.opens_cells && it.comparisons.contains(&comparison))
 }
 
 fn comparison(model: &ReportModel, mut group: Vec<&Comparison>) -> Conclusion {

@@ -83,6 +83,18 @@ fn one_effect_over_all_cells_is_found_where_its_cells_alone_could_not_tell() {
 }
 
 #[test]
+fn cells_of_a_question_that_nothing_answers_are_not_told_one_by_one_where_they_are_undecided() {
+    let model = report(1, |_, variant, _| if variant == "in-place" { 0.95 } else { 1.0 });
+    assert!(!throughput(&model, &ComparisonOf::System).opens_cells);
+    let undecided = Some(Verdict::Inconclusive);
+    let is_cell = |of: &ComparisonOf, verdict| *of == ComparisonOf::System && verdict == undecided;
+    assert!(model.comparisons.iter().any(|it| is_cell(&it.of, it.effect.verdict)), "{:?}", model.comparisons);
+    let is_told =
+        |it: &Conclusion| matches!(it, Conclusion::Comparison { of, verdict, .. } if is_cell(of, *verdict));
+    assert!(!model.conclusions.iter().any(is_told), "{:?}", model.conclusions);
+}
+
+#[test]
 fn an_effect_that_grows_with_the_clients_is_said_to_depend_on_them() {
     let truth = |_: usize, variant: &str, clients: u32| match (variant, clients) {
         ("in-place", 512) => 1.6,
