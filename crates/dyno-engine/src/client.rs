@@ -253,9 +253,11 @@ impl<W: Workload> Client<W> {
         for attempt in 1.. {
             session.start_attempt(self.id, sequence);
             let mut random = self.random(sequence);
-            let Err(failure) = self.attempt(state, sequence, session, &mut random).await else {
-                return Ok(());
+            let result = match self.wraps() {
+                true => self.wrapped(state, sequence, session, &mut random).await,
+                false => self.workload.transaction(state, sequence, session, &mut random).await,
             };
+            let Err(failure) = result else { return Ok(()) };
             if self.window.is_cut(self.window.now()) {
                 return Err(Loss::Cut);
             }
@@ -322,20 +324,22 @@ impl<W: Workload> Client<W> {
         Random::new(self.seed, Stream::Transaction, u64::from(self.id.0), sequence)
     }
 
-    /// One attempt. A workload that begins no transactions gets one around it where its commits leave rows in the ledger.
-    async fn attempt(
+    /// True where each commit leaves a row in the ledger and the workload begins no transaction in which it could.
+    fn wraps(&self) -> bool {
+        self.native.ledger.is_some() && self.workload.begin().is_none()
+    }
+
+    /// One attempt of a workload that begins no transactions, with one around it because its commits leave rows in the ledger.
+    async fn wrapped(
         &self,
         state: &mut W::Client,
         sequence: u64,
         session: &mut Session,
         random: &mut Random,
     ) -> Result<(), OperationFailure> {
-        let is_wrapped = self.native.ledger.is_some() && self.workload.begin().is_none();
-        if is_wrapped {
-            session.begin().await?;
-        }
+        session.begin().await?;
         self.workload.transaction(state, sequence, session, random).await?;
-        if is_wrapped { session.commit().await } else { Ok(()) }
+        session.commit().await
     }
 
     /// How the transaction ends, where the workload decides that itself.

@@ -251,8 +251,7 @@ fn work<W: Workload>(
     let mut pulse = Instant::now();
     let mut has_stopped = false;
     while executor.alive() > 0 {
-        let instant = Instant::now();
-        let now = window.at(instant);
+        let (instant, now) = (Instant::now(), window.now());
         if window.is_cut(now) {
             executor.abandon();
             break;

@@ -351,7 +351,10 @@ impl Connection {
         sink: &mut S,
     ) -> Result<(Outcome, Done)> {
         loop {
-            match self.advance(statement, sink)? {
+            // Behind a command nothing has come yet.
+            let progress =
+                if self.input.is_drained() { Progress::NeedMore } else { self.advance(statement, sink)? };
+            match progress {
                 Progress::NeedMore => self.fill().await?,
                 Progress::Complete(done) => {
                     let outcome = Outcome {

@@ -197,7 +197,10 @@ impl Connection {
         sink: &mut S,
     ) -> Result<Progress> {
         loop {
-            match self.digest(reply, of, sink) {
+            // Behind a command nothing has come yet.
+            let digested =
+                if self.inbox.is_empty() { Ok(Progress::More) } else { self.digest(reply, of, sink) };
+            match digested {
                 Ok(Progress::More) => {}
                 Ok(progress) => return Ok(progress),
                 Err(failure) => {

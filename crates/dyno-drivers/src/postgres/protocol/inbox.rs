@@ -60,6 +60,12 @@ impl Inbox {
         &mut self.bytes[self.end..]
     }
 
+    /// True when every byte received was consumed.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.start == self.end
+    }
+
     fn grow(&mut self) {
         self.bytes.resize(self.bytes.len() * 2, 0);
     }
