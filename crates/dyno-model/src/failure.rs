@@ -83,6 +83,7 @@ impl FailureKind {
             sqlstate: String::new(),
             message: message.into(),
             position: 0,
+            routine: String::new(),
         }
     }
 
@@ -133,6 +134,9 @@ pub struct OperationFailure {
     /// Where in the statement the server sees the mistake, in characters from 1; 0 when it does not say.
     #[serde(default, skip_serializing_if = "is_nowhere")]
     pub position: u32,
+    /// The function of the server that raised it, where the protocol carries that (PostgreSQL), else empty. It tells apart what shares a state.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub routine: String,
 }
 
 fn is_nowhere(position: &u32) -> bool {

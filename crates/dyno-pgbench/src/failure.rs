@@ -57,13 +57,8 @@ mod tests {
 
     #[test]
     fn a_server_that_ends_a_session_is_quoted() {
-        let ended = OperationFailure {
-            kind: FailureKind::NotReady,
-            code: 0,
-            sqlstate: "57P01".into(),
-            message: "terminating".into(),
-            position: 0,
-        };
+        let ended =
+            OperationFailure { sqlstate: "57P01".into(), ..FailureKind::NotReady.failure("terminating") };
         assert_eq!(words(&ended), "FATAL:  terminating");
         let wrong = OperationFailure { kind: FailureKind::BadStatement, sqlstate: "42601".into(), ..ended };
         assert_eq!(words(&wrong), "ERROR:  terminating");

@@ -147,13 +147,16 @@ pub fn complete(target: &mut Target, world: &Surroundings<'_>) -> Result<(), Add
 }
 
 /// Whether a login may have failed because it was not encrypted. MySQL has a number for a server that wants encryption (3159); MariaDB,
-/// and both for an account that wants it, say no more than for a wrong password (1045), as PostgreSQL has one state for all such reasons.
+/// and both for an account that wants it, say no more than for a wrong password (1045). PostgreSQL has one state for all who may not log in: what
+/// its rules for connections (`pg_hba.conf`) refuse is told apart by the routine that raises it; a pooler in front of it names none.
 #[must_use]
 pub fn may_want_encryption(failure: &OperationFailure, target: &Target) -> bool {
     let is_open = target.tls == Tls::Off && matches!(target.endpoint, Endpoint::Tcp { .. });
     let is_refused = match target.engine {
         Engine::Mysql => matches!(failure.code, 1045 | 3159),
-        Engine::Postgres => failure.sqlstate == "28000",
+        Engine::Postgres => {
+            failure.sqlstate == "28000" && matches!(failure.routine.as_str(), "" | "ClientAuthentication")
+        }
         Engine::Sqlite | Engine::Null | Engine::Http => false,
     };
     is_open && is_refused

@@ -214,13 +214,9 @@ async fn check_load_data(
         Some([_, Some(code), Some(text)]) => (code.parse().unwrap_or(0), text.clone()),
         _ => (0, "no reason given".to_owned()),
     };
-    Err(OperationFailure {
-        kind: kind(connection.flavour(), code, ""),
-        code: code.into(),
-        sqlstate: String::new(),
-        message: format!("{} of {sent} rows loaded, {} warnings: {text}", outcome.affected, done.warnings),
-        position: 0,
-    })
+    let message = format!("{} of {sent} rows loaded, {} warnings: {text}", outcome.affected, done.warnings);
+    let kind = kind(connection.flavour(), code, "");
+    Err(OperationFailure { code: code.into(), ..kind.failure(message) })
 }
 
 async fn insert(connection: &mut Connection, load: &BulkLoad<'_>, rows: &mut dyn RowSource) -> Result<u64> {

@@ -18,13 +18,8 @@ pub enum Flavour {
 /// What an error packet means.
 #[must_use]
 pub fn failure(flavour: Flavour, error: ServerError) -> OperationFailure {
-    OperationFailure {
-        kind: kind(flavour, error.code, &error.sqlstate),
-        code: error.code.into(),
-        sqlstate: error.sqlstate,
-        message: error.message,
-        position: 0,
-    }
+    let kind = kind(flavour, error.code, &error.sqlstate);
+    OperationFailure { code: error.code.into(), sqlstate: error.sqlstate, ..kind.failure(error.message) }
 }
 
 /// The kind of an error number; numbers in no table go by the class of their SQLSTATE.

@@ -72,6 +72,7 @@ pub fn failure(fault: &Fault<'_>) -> OperationFailure {
         sqlstate: fault.sqlstate.to_string(),
         message,
         position: fault.position,
+        routine: fault.routine.to_string(),
     }
 }
 

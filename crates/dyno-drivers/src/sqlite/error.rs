@@ -54,13 +54,7 @@ pub(super) fn failure(error: &rusqlite::Error) -> OperationFailure {
 }
 
 fn from_code(code: i32, message: String) -> OperationFailure {
-    OperationFailure {
-        kind: kind(code),
-        code: code.unsigned_abs(),
-        sqlstate: String::new(),
-        message,
-        position: 0,
-    }
+    OperationFailure { code: code.unsigned_abs(), ..kind(code).failure(message) }
 }
 
 #[cfg(test)]

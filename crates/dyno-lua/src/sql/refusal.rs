@@ -82,11 +82,9 @@ mod tests {
     fn a_statement_that_the_server_ended_leaves_the_connection() {
         let own = FailureKind::Timeout.failure("no answer in time");
         let servers = OperationFailure {
-            kind: FailureKind::Timeout,
             code: 3024,
             sqlstate: "HY000".into(),
-            message: "maximum statement execution time exceeded".into(),
-            position: 0,
+            ..FailureKind::Timeout.failure("maximum statement execution time exceeded")
         };
         assert!(is_connection_lost(&own));
         assert!(!is_connection_lost(&servers));

@@ -72,7 +72,7 @@ mod tests {
     use dyno_model::target::Endpoint;
 
     fn failure(kind: FailureKind, code: u32, state: &str, message: &str) -> OperationFailure {
-        OperationFailure { kind, code, sqlstate: state.into(), message: message.into(), position: 0 }
+        OperationFailure { code, sqlstate: state.into(), ..kind.failure(message) }
     }
 
     fn told(action: Action<'_>, engine: Engine, failure: &OperationFailure) -> String {

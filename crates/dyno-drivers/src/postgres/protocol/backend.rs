@@ -108,6 +108,8 @@ pub struct Fault<'a> {
     pub detail: Cow<'a, str>,
     /// Where in the statement, in characters from 1; 0 when it is not said.
     pub position: u32,
+    /// The function of the server that raised it; empty when it is not said.
+    pub routine: Cow<'a, str>,
 }
 
 /// Decodes ErrorResponse and NoticeResponse.
@@ -129,6 +131,7 @@ pub fn fault(body: &[u8]) -> Result<Fault<'_>, Malformed> {
             b'C' => fault.sqlstate = String::from_utf8_lossy(text),
             b'M' => fault.message = String::from_utf8_lossy(text),
             b'D' => fault.detail = String::from_utf8_lossy(text),
+            b'R' => fault.routine = String::from_utf8_lossy(text),
             b'P' => fault.position = String::from_utf8_lossy(text).parse().unwrap_or_default(),
             _ => {}
         }
@@ -330,12 +333,13 @@ mod tests {
 
     #[test]
     fn a_fault_is_fatal_in_any_language() {
-        let body = b"SFATAL\0VFATAL\0C57P01\0Mterminating connection\0Ddetail\0Fpostgres.c\0\0";
+        let body =
+            b"SFATAL\0VFATAL\0C57P01\0Mterminating connection\0Ddetail\0Fpostgres.c\0RProcessInterrupts\0\0";
         let fault = fault(body).unwrap();
         assert!(fault.is_fatal);
         assert_eq!(
-            (&*fault.sqlstate, &*fault.message, &*fault.detail),
-            ("57P01", "terminating connection", "detail")
+            (&*fault.sqlstate, &*fault.message, &*fault.detail, &*fault.routine),
+            ("57P01", "terminating connection", "detail", "ProcessInterrupts")
         );
         let translated = super::fault(b"SFEHLER\0VERROR\0C23505\0Mdoppelter Schl\xc3\xbcssel\0\0").unwrap();
         assert!(!translated.is_fatal);

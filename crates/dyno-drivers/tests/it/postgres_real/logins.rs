@@ -1,6 +1,7 @@
 //! Every way in, and every way to be kept out.
 
 use super::server::{PASSWORD, connect, first, server};
+use dyno_drivers::address::may_want_encryption;
 use dyno_drivers::postgres::Connection;
 use dyno_drivers::transport::Reactor;
 use dyno_drivers::{Driver, Executor, Io, block_on};
@@ -55,6 +56,8 @@ fn the_server_says_who_may_not_log_in() {
     let cases = [
         (server.target("refused"), FailureKind::Authentication, "28000"),
         (server.target("nobody"), FailureKind::Authentication, "28000"),
+        (server.target("missing"), FailureKind::Authentication, "28000"),
+        (server.target("shut"), FailureKind::Authentication, "28000"),
         (server.target("limited"), FailureKind::OutOfConnections, "53300"),
         // Only with TLS, says its line.
         (server.target("encrypted"), FailureKind::Authentication, "28000"),
@@ -68,6 +71,13 @@ fn the_server_says_who_may_not_log_in() {
         let failure = refusal(&target);
         assert_eq!((failure.kind, failure.sqlstate.as_str()), (kind, sqlstate), "{failure}");
     }
+    // Encryption may help those whom the rules for connections keep out, and nobody else.
+    let may_want = |user: &str| {
+        let target = server.target(user);
+        may_want_encryption(&refusal(&target), &target)
+    };
+    assert_eq!(["encrypted", "refused", "nobody"].map(may_want), [true, true, true]);
+    assert_eq!(["missing", "limited", "shut"].map(may_want), [false; 3]);
     let failure = refusal(&Target { user: "a\0database\0b".to_owned(), ..server.target("trusted") });
     assert!(failure.message.contains("zero byte"), "{failure}");
 }

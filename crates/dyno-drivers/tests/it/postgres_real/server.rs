@@ -29,6 +29,8 @@ hostssl all encrypted 127.0.0.1/32    scram-sha-256
 hostssl all shown     127.0.0.1/32    cert
 host    all refused   127.0.0.1/32    reject
 host    all limited   127.0.0.1/32    trust
+host    all missing   127.0.0.1/32    trust
+host    all shut      127.0.0.1/32    trust
 ";
 
 const SETTINGS: &str = "listen_addresses = '127.0.0.1'
@@ -172,6 +174,7 @@ impl Server {
         for role in ["trusted", "refused", "shown"] {
             statements.push(format!("CREATE ROLE {role} LOGIN"));
         }
+        statements.push("CREATE ROLE shut NOLOGIN".to_owned());
         statements.push("CREATE ROLE limited LOGIN CONNECTION LIMIT 0".to_owned());
         statements.push("CREATE DATABASE bench".to_owned());
         for statement in statements {
