@@ -1,6 +1,7 @@
 //! The connection that is any driver's.
 
 use crate::driver::{Driver, Outcome, Result, Statement};
+use crate::own_sessions;
 use crate::patience::Patience;
 use crate::transport::{Io, block_on};
 use crate::value::{BulkLoad, Discard, RowSink, RowSource, Value};
@@ -46,24 +47,31 @@ macro_rules! each {
     };
 }
 
+/// A connection of the target's driver.
+async fn connect(target: &Target, io: &Io) -> Result<Connection> {
+    match target.engine {
+        #[cfg(feature = "mysql")]
+        Engine::Mysql => crate::mysql::Connection::connect(target, io).await.map(Connection::Mysql),
+        #[cfg(feature = "postgres")]
+        Engine::Postgres => crate::postgres::Connection::connect(target, io).await.map(Connection::Postgres),
+        #[cfg(feature = "sqlite")]
+        Engine::Sqlite => crate::sqlite::Connection::connect(target, io).await.map(Connection::Sqlite),
+        Engine::Null => crate::null::Connection::connect(target, io).await.map(Connection::Null),
+        Engine::Http => crate::http::Connection::connect(target, io)
+            .await
+            .map(|connection| Connection::Http(Box::new(connection))),
+        #[cfg(not(all(feature = "mysql", feature = "postgres", feature = "sqlite")))]
+        other => Err(FailureKind::Unsupported.failure(format!("this build of dyno has no {other} driver"))),
+    }
+}
+
 impl Driver for Connection {
     async fn connect(target: &Target, io: &Io) -> Result<Self> {
-        match target.engine {
-            #[cfg(feature = "mysql")]
-            Engine::Mysql => crate::mysql::Connection::connect(target, io).await.map(Self::Mysql),
-            #[cfg(feature = "postgres")]
-            Engine::Postgres => crate::postgres::Connection::connect(target, io).await.map(Self::Postgres),
-            #[cfg(feature = "sqlite")]
-            Engine::Sqlite => crate::sqlite::Connection::connect(target, io).await.map(Self::Sqlite),
-            Engine::Null => crate::null::Connection::connect(target, io).await.map(Self::Null),
-            Engine::Http => crate::http::Connection::connect(target, io)
-                .await
-                .map(|connection| Self::Http(Box::new(connection))),
-            #[cfg(not(all(feature = "mysql", feature = "postgres", feature = "sqlite")))]
-            other => {
-                Err(FailureKind::Unsupported.failure(format!("this build of dyno has no {other} driver")))
-            }
+        let connection = connect(target, io).await?;
+        if matches!(io, Io::Patient(_)) {
+            own_sessions::note(target, connection.session_number());
         }
+        Ok(connection)
     }
 
     fn server_version(&self) -> &str {

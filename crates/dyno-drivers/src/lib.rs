@@ -8,6 +8,7 @@
 //! * [`transport`]: sockets, TLS, the event loop and the executor that let one thread drive many connections;
 //! * [`open_files`]: how many files connections take, and how many there may be;
 //! * [`patience`]: how long a thread waits for answers beside the load, and what Ctrl-C does to that;
+//! * [`own_sessions`]: which sessions that a server lists are dyno's own;
 //! * one folder per system, all with the same skeleton: `mod.rs`, `connection.rs` (state and I/O), `protocol/`
 //!   (bytes in, bytes out; no I/O imports), `error.rs` (error numbers to failure kinds).
 //!
@@ -24,6 +25,7 @@ pub mod http;
 pub mod mysql;
 pub mod null;
 pub mod open_files;
+pub mod own_sessions;
 pub mod patience;
 #[cfg(feature = "postgres")]
 pub mod postgres;

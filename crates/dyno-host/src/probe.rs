@@ -4,6 +4,7 @@ pub use crate::engine::{ConnectionLimit, ForeignSession, Replication};
 
 use crate::control_connection::ControlConnection;
 use crate::engine::questions;
+use dyno_drivers::own_sessions;
 use dyno_model::failure::OperationFailure;
 use dyno_model::target::Target;
 use std::io;
@@ -18,7 +19,8 @@ pub fn connection_limit(target: &Target) -> Result<Option<ConnectionLimit>, Oper
     (server.connection_limit)(&mut ControlConnection::open(target)?).map(Some)
 }
 
-/// Sessions on the server besides the asking one. Asked before a run, when dyno has no others.
+/// Sessions of others on the server: neither the asking one nor one that this process opened for questions and that may just be closing. Asked before a
+/// run, when dyno has no clients.
 ///
 /// # Errors
 /// When the system cannot be reached or refuses to answer. An account without the right to see others sees none.
@@ -28,9 +30,13 @@ pub fn foreign_sessions(target: &Target) -> Result<Vec<ForeignSession>, Operatio
     let session = |row: Vec<Option<String>>| {
         let mut fields = row.into_iter().map(Option::unwrap_or_default);
         let mut next = || fields.next().unwrap_or_default();
-        ForeignSession { user: next(), from: next(), database: next(), state: next() }
+        let number = next().parse().unwrap_or(0);
+        (number, ForeignSession { user: next(), from: next(), database: next(), state: next() })
     };
-    Ok(rows.into_iter().map(session).collect())
+    let listed: Vec<(u32, ForeignSession)> = rows.into_iter().map(session).collect();
+    let numbers: Vec<u32> = listed.iter().map(|(number, _)| *number).collect();
+    let own = own_sessions::among(&target.endpoint, &numbers);
+    Ok(listed.into_iter().filter(|(number, _)| !own.contains(number)).map(|(_, session)| session).collect())
 }
 
 /// Asks for replication. What the account may not see counts as not there.

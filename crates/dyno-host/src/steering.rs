@@ -7,6 +7,7 @@ use crate::guard::{Guard, GuardCommand, Last};
 use crate::server::log;
 use crate::settings;
 use crate::shell;
+use dyno_drivers::own_sessions;
 use dyno_drivers::patience::is_end_requested;
 use dyno_model::plan::{ExistingSystem, SteeringPlan, TurnsPlan};
 use dyno_model::printable::file_name;
@@ -65,6 +66,9 @@ impl Steering<'_> {
         }
         self.run("restart", self.plan.restart.as_deref(), asked)?;
         let turn = self.plan.turns.as_ref().map(|turns| self.start(turns, asked)).transpose()?;
+        if self.plan.restart.is_some() || turn.is_some() {
+            own_sessions::forget(&self.system.endpoint);
+        }
         Ok((self.wait(asked)?, turn))
     }
 

@@ -38,7 +38,7 @@ pub(crate) type Watched = (Box<dyn Observed>, Option<u32>);
 pub(crate) struct ServerQuestions {
     /// How many connections it takes.
     pub(crate) connection_limit: fn(&mut ControlConnection) -> Asked<ConnectionLimit>,
-    /// Sessions besides the asking one: account, origin, database, state.
+    /// Sessions besides the asking one: number, account, origin, database, state.
     pub(crate) foreign_sessions: &'static str,
     /// Whether writes travel further. What the account may not see counts as not there.
     pub(crate) replication: fn(&mut ControlConnection) -> Replication,

@@ -28,7 +28,7 @@ pub(super) const QUESTIONS: Questions = Questions {
     }),
     server: Some(ServerQuestions {
         connection_limit,
-        foreign_sessions: "SELECT user, host, coalesce(db, ''), command FROM information_schema.processlist WHERE id <> connection_id() \
+        foreign_sessions: "SELECT id, user, host, coalesce(db, ''), command FROM information_schema.processlist WHERE id <> connection_id() \
             AND user NOT IN ('system user', 'event_scheduler') AND command NOT IN ('Daemon', 'Binlog Dump', 'Binlog Dump GTID')",
         replication,
         counters,

@@ -28,7 +28,7 @@ pub(super) const QUESTIONS: Questions = Questions {
     }),
     server: Some(ServerQuestions {
         connection_limit,
-        foreign_sessions: "SELECT usename, coalesce(nullif(application_name, ''), client_addr::text, 'local'), coalesce(datname, ''), \
+        foreign_sessions: "SELECT pid::text, usename, coalesce(nullif(application_name, ''), client_addr::text, 'local'), coalesce(datname, ''), \
             coalesce(state, '') FROM pg_catalog.pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()",
         replication,
         counters,
