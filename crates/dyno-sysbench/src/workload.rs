@@ -181,6 +181,9 @@ impl Opened {
 /// Where a command of a script is written: the text or the module, and the line.
 type Origin = (String, usize);
 
+/// Where the scripts' commands of a name are written, each with the options that the scripts which have it take.
+type Origins = BTreeMap<Origin, BTreeMap<String, String>>;
+
 fn origin(main: &State, command: &str, script: &ScriptText) -> Option<Origin> {
     let (chunk, line) = main.origin(command)?;
     let is_its_own = chunk == file(script);
@@ -193,6 +196,11 @@ fn file(script: &ScriptText) -> String {
 
 const PREPARE: &str = "prepare";
 const CLEANUP: &str = "cleanup";
+
+/// True when none of the names that both have stands for two things.
+fn agree(one: &BTreeMap<String, String>, other: &BTreeMap<String, String>) -> bool {
+    one.iter().all(|(name, value)| other.get(name).is_none_or(|it| it == value))
+}
 
 impl Source {
     fn new(options: &WorkloadOptions, engine: Engine) -> Self {
@@ -264,7 +272,17 @@ impl Source {
         Ok((loaded, options))
     }
 
-    /// Has each script carry out a command of its own, if it has such a one that none before it had.
+    /// What is given of the options that a script takes.
+    fn given_to(&self, opened: &Opened) -> BTreeMap<String, String> {
+        let is_taken = |name: &str| {
+            TAKEN.contains(&name)
+                || opened.definitions.as_ref().is_none_or(|all| all.iter().any(|one| one.name == name))
+        };
+        let taken = self.given.iter().filter(|(name, _)| is_taken(name));
+        taken.map(|(name, value)| (name.clone(), value.clone())).collect()
+    }
+
+    /// Has each script carry out a command of its own, if it has such a one that neither a script before it has, nor those of another workload do.
     fn command(
         &self,
         command: &'static str,
@@ -275,12 +293,15 @@ impl Source {
         let (logger, log) = silent();
         let logger = Arc::new(logger);
         let failed = |text: String| FailureKind::Other.failure(text);
-        let mut done = BTreeSet::new();
+        let mut left: BTreeSet<&Origin> = data.origins[command].keys().collect();
         for script in &self.scripts {
+            if left.is_empty() {
+                break;
+            }
             let targets = vec![target.clone()];
             let usage = Usage { command, threads: data.threads, seed: data.seed, targets, logger: &logger };
             let (loaded, options) = self.loaded(script, &usage).map_err(failed)?;
-            if origin(&loaded.main, command, script).is_none_or(|origin| !done.insert(origin)) {
+            if origin(&loaded.main, command, script).is_none_or(|origin| !left.remove(&origin)) {
                 continue;
             }
             let name = file(script);
@@ -355,8 +376,8 @@ struct Data {
     /// Threads and seed that it is made with.
     threads: u32,
     seed: u64,
-    /// Where the scripts' `prepare` are written.
-    origins: BTreeSet<Origin>,
+    /// Commands that make the data and remove them, by name. What another workload's scripts do is not among them.
+    origins: BTreeMap<&'static str, Origins>,
 }
 
 impl Scripts {
@@ -367,11 +388,14 @@ impl Scripts {
     /// When a script cannot be loaded, or an audit is none.
     pub fn build(options: &WorkloadOptions, setting: Setting, clients_max: u32) -> Result<Self, String> {
         let source = Source::new(options, setting.engine);
-        let mut origins = BTreeSet::new();
+        let mut origins = BTreeMap::from([PREPARE, CLEANUP].map(|command| (command, Origins::new())));
         for script in &source.scripts {
             let (opened, _) = source.opened(script, &Usage::of_nothing(&Arc::new(silent().0)))?;
             opened.check(&script.name, source.scripts.len())?;
-            origins.extend(origin(&opened.main, PREPARE, script));
+            for (command, origins) in &mut origins {
+                let Some(origin) = origin(&opened.main, command, script) else { continue };
+                origins.entry(origin).or_default().extend(source.given_to(&opened));
+            }
         }
         // What a script had done before it failed is not known.
         let known: Vec<(&str, bool)> =
@@ -387,12 +411,24 @@ impl Scripts {
         &self.data
     }
 
-    /// True when what the other's scripts make is there once these have made their own: the same `prepare`, with the same options.
-    #[must_use]
-    pub fn makes_all_of(&self, other: &Self) -> bool {
-        let (one, other) = (&self.data, &other.data);
-        let is_same = one.source.given == other.source.given && one.source.modules == other.source.modules;
-        is_same && other.origins.is_subset(&one.origins)
+    /// Leaves to others what their scripts do as these would: the same `prepare` or `cleanup`, with the same modules and options. Those that only one
+    /// of both has are none of its.
+    pub fn leave_to(&mut self, others: &mut Self) {
+        let (own, others) = (&mut self.data, &mut others.data);
+        if !agree(&own.source.modules, &others.source.modules) {
+            return;
+        }
+        for (command, origins) in &mut own.origins {
+            let same = |origin: &Origin, given: &BTreeMap<String, String>| {
+                others.origins[command].get(origin).is_some_and(|theirs| agree(given, theirs))
+            };
+            let before = origins.len();
+            origins.retain(|origin, given| !same(origin, given));
+            if origins.len() < before {
+                // Some make a table for each thread.
+                others.threads = others.threads.max(own.threads);
+            }
+        }
     }
 
     /// The SQL of the values that must come to something.
@@ -490,7 +526,7 @@ impl DataSet for Data {
     }
 
     fn is_made_once(&self) -> bool {
-        !self.origins.is_empty()
+        !self.origins[PREPARE].is_empty()
     }
 
     fn make(&self, target: &Target, interrupts: &AtomicUsize) -> Result<(), OperationFailure> {

@@ -123,6 +123,10 @@ impl<'p> Together<'p> {
         if members.len() > 1 {
             agree(&mut members, &changes)?;
         }
+        for at in 1..members.len() {
+            let (before, rest) = members.split_at_mut(at);
+            before.iter_mut().for_each(|it| rest[0].workload.leave_to(&mut it.workload));
+        }
         let mut tables: Vec<(usize, usize, TableDefinition)> = Vec::new();
         for (owner, member) in members.iter().enumerate() {
             let data = member.workload.data();

@@ -69,11 +69,17 @@ impl AnyWorkload {
         }
     }
 
-    /// True when what the other makes by statements or programs is there once this has made its own.
+    /// Leaves to another what its scripts make as these would.
+    pub(crate) fn leave_to(&mut self, other: &mut Self) {
+        if let (Self::Lua(own), Self::Lua(other)) = (self, other) {
+            own.leave_to(other);
+        }
+    }
+
+    /// True when what the other makes by statements is there once this has made its own.
     pub(crate) fn makes_all_of(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Sql(one), Self::Sql(other)) => one.data().statements() == other.data().statements(),
-            (Self::Lua(one), Self::Lua(other)) => one.makes_all_of(other),
             _ => false,
         }
     }

@@ -225,6 +225,47 @@ fn the_data_of_all_are_made_one_after_another_and_once() {
     }
 }
 
+/// Both have a `prepare` in a module, which makes a table for each thread, and each has one of its own, with an option that the other does not know.
+#[test]
+fn a_prepare_that_only_some_scripts_of_two_workloads_share_runs_once() {
+    if require_server(ServerKind::Postgres).is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    bench.file(
+        "tables.lua",
+        "sysbench.cmdline.options = { rows = {\"rows\", 3} }\n\
+         function ask(sql) sysbench.sql.driver():connect():query(sql) end\n\
+         function prepare() for n = 1, sysbench.opt.threads do ask(\"CREATE TABLE shared\" .. n .. \" (id INTEGER)\") end end\n\
+         function event() ask(\"SELECT count(*) FROM shared\" .. sysbench.tid + 1) end\n",
+    );
+    for name in ["one", "two"] {
+        bench.file(&format!("{name}.lua"), format!("require(\"tables\") -- {name}\n"));
+        bench.file(
+            &format!("own_{name}.lua"),
+            format!(
+                "require(\"tables\")\nsysbench.cmdline.options.{name} = {{\"only here\", 1}}\n\
+                 function prepare() ask(\"CREATE TABLE own_{name} (id INTEGER)\") end\n\
+                 function event() ask(\"SELECT count(*) FROM own_{name}\") end\n"
+            ),
+        );
+    }
+    let scripts = |name: &str| {
+        format!(
+            "kind = \"lua\"\nscripts = [\"{name}.lua\", \"own_{name}.lua\"]\nmodules = [\"tables.lua\"]\n"
+        )
+    };
+    let more = format!("[[beside]]\nname = \"other\"\nclients = 5\n[beside.workload]\n{}", scripts("two"));
+    let text = spec("server = { kind = \"postgres\" }", &scripts("one"), &more);
+    let ended = run(&bench, &text, "r");
+    assert!(ended.is_done(), "{ended}");
+    let record = records(&bench.path().join("r")).remove(0);
+    assert!(record.ledger.committed > 0 && beside(&record).record.ledger.committed > 0, "{ended}");
+    // The same `prepare` with another option is another, whose tables are in the way of the first; the database says so.
+    let ended = run(&bench, &text.replace("[beside.workload]", "[beside.workload]\nrows = 4"), "other");
+    assert!(ended.stderr.contains("relation \"shared1\" already exists"), "{ended}");
+}
+
 #[test]
 fn scripts_of_lua_run_beside_on_sqlite() {
     let bench = Bench::new();
