@@ -507,11 +507,9 @@ impl<'p> Systems<'p> {
         Some(reason)
     }
 
-    /// Clears a server away that has died or fallen silent, after a trial that could not be measured.
-    pub(crate) fn bury(&mut self, system: usize, listener: &mut dyn Listener) {
-        if self.bury_if_dead(system, listener).is_none() {
-            self.bury_if_silent(system, listener);
-        }
+    /// Clears a server away that has died or fallen silent, after a trial that could not be measured; true when it does.
+    pub(crate) fn bury(&mut self, system: usize, listener: &mut dyn Listener) -> bool {
+        self.bury_if_dead(system, listener).is_some() || self.bury_if_silent(system, listener).is_some()
     }
 
     /// Stops what dyno started and removes from existing systems what dyno made there.

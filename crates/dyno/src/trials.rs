@@ -123,7 +123,7 @@ pub(crate) fn run(
             Err(Missing::Trial(reason)) => {
                 tally.failed += 1;
                 listener.event(&Event::TrialFailed { trial: trial.id.clone(), reason });
-                systems.bury(system, listener);
+                tally.system_failures += usize::from(systems.bury(system, listener));
             }
         }
     }

@@ -10,8 +10,8 @@ use std::process::{Child, Command, Stdio};
 
 /// Exit codes as documented.
 const PREFLIGHT_FAILED: i32 = 4;
-const SERVER_FAILED: i32 = 5;
-const RUN_INCOMPLETE: i32 = 6;
+pub(crate) const SERVER_FAILED: i32 = 5;
+pub(crate) const RUN_INCOMPLETE: i32 = 6;
 pub(crate) const INTERRUPTED: i32 = 130;
 
 /// A server that logs in and answers nothing after that.

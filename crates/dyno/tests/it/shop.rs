@@ -56,13 +56,7 @@ impl Shop {
 
     /// All fields of an answer, joined.
     pub(crate) fn ask(&self, sql: &str) -> String {
-        let mut table = Table::default();
-        block_on(async {
-            let mut connection = Connection::connect(&self.target, &Io::Blocking).await?;
-            connection.query(sql, &mut table).await
-        })
-        .unwrap_or_else(|failure| panic!("{sql}: {failure}"));
-        table.0.into_iter().flatten().flatten().collect::<Vec<_>>().join(" ")
+        ask(&self.target, sql)
     }
 
     /// `dyno run URL` with these scripts and options, for a moment.
@@ -95,4 +89,15 @@ impl Shop {
         })
         .is_ok()
     }
+}
+
+/// All fields of an answer, joined.
+pub(crate) fn ask(target: &Target, sql: &str) -> String {
+    let mut table = Table::default();
+    block_on(async {
+        let mut connection = Connection::connect(target, &Io::Blocking).await?;
+        connection.query(sql, &mut table).await
+    })
+    .unwrap_or_else(|failure| panic!("{sql}: {failure}"));
+    table.0.into_iter().flatten().flatten().collect::<Vec<_>>().join(" ")
 }

@@ -1,11 +1,14 @@
 //! Systems that run elsewhere, steered by commands: settings as factors, restarts, settings that are put back, and turns. The server is one that this
 //! test makes, started, restarted and stopped by PostgreSQL's own `pg_ctl`, as a service manager would.
 
-use crate::ends::{INTERRUPTED, Running};
+use crate::ends::{INTERRUPTED, RUN_INCOMPLETE, Running, SERVER_FAILED};
 use crate::program::{Bench, events, records};
+use crate::shop::ask;
+use dyno_model::address::Address;
 use dyno_model::audit::AuditVerdict;
 use dyno_model::event::{Event, Phase};
 use dyno_model::plan::ServerKind;
+use dyno_model::record::TrialEnd;
 use dyno_testkit::{require_server, wait_until};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -66,6 +69,15 @@ impl Postgres {
         format!("{} -m fast -w stop >/dev/null", self.ctl())
     }
 
+    /// The command that ends it as a crash does.
+    fn death(&self) -> String {
+        format!("{} -m immediate -w stop >/dev/null", self.ctl())
+    }
+
+    fn url(&self) -> String {
+        format!("postgres://bench@127.0.0.1:{}/postgres", self.port)
+    }
+
     fn starts(&self) -> usize {
         text(&self.data().join("log")).matches("ready to accept connections").count()
     }
@@ -106,18 +118,17 @@ impl Postgres {
 
     fn spec(&self, steering: &str, levels: &str) -> String {
         format!(
-            "title = \"t\"\n[[system]]\nname = \"Shop\"\nurl = \"postgres://bench@127.0.0.1:{}/postgres\"\nsteering = {{ {steering} }}\n\
+            "title = \"t\"\n[[system]]\nname = \"Shop\"\nurl = \"{}\"\nsteering = {{ {steering} }}\n\
              [workload]\nkind = \"rush\"\nrows = 10\n[load]\nclients = 2\ntransactions = 20\n\
              [factors]\n{levels}\n[design]\nblocks = 2\n",
-            self.port
+            self.url()
         )
     }
 }
 
 impl Drop for Postgres {
     fn drop(&mut self) {
-        let stop = format!("{} -m immediate -w stop >/dev/null", self.ctl());
-        let _ = Command::new("sh").args(["-c", &stop]).status();
+        let _ = Command::new("sh").args(["-c", &self.death()]).status();
     }
 }
 
@@ -208,9 +219,9 @@ fn turns(bench: &Bench, postgres: &Postgres, name: &str, options: &str) -> Strin
     let start = bench.file(&format!("start-{name}.sh"), format!("echo start {name} >> '{told}'\n{start}\n"));
     let stop = bench.file(&format!("stop-{name}.sh"), format!("echo stop {name} >> '{told}'\n{stop}\n"));
     format!(
-        "[[system]]\nname = \"{name}\"\nurl = \"postgres://bench@127.0.0.1:{}/postgres\"\n\
+        "[[system]]\nname = \"{name}\"\nurl = \"{}\"\n\
          steering = {{ start = \"sh {}\", stop = \"sh {}\", time_limit = \"1m\" }}\n",
-        postgres.port,
+        postgres.url(),
         start.display(),
         stop.display()
     )
@@ -249,7 +260,7 @@ fn systems_that_are_started_and_stopped_take_turns_on_one_port_and_leave_nothing
     assert!(!first.answers());
     // Nothing of dyno's is in it when it runs again.
     first.run(&first.start(""));
-    let ended = bench.dyno(&["cleanup", &format!("postgres://bench@127.0.0.1:{}/postgres", first.port)]);
+    let ended = bench.dyno(&["cleanup", &first.url()]);
     assert!(ended.code == 0 && ended.stdout.contains("nothing"), "{ended}");
 }
 
@@ -296,13 +307,72 @@ fn a_system_is_stopped_when_its_start_fails_and_when_dyno_is_interrupted_or_kill
     }
 }
 
+/// Its clients wait in their first transaction, for as long as there is a file, until the server was killed: when that is plays no part.
+#[test]
+fn a_system_that_dies_in_its_turn_is_stopped_and_started_for_the_next_trial() {
+    let bench = Bench::new();
+    let Some(postgres) = Postgres::stopped() else { return };
+    let gate = postgres.data().join("gate");
+    std::fs::write(&gate, "").expect("the folder is there");
+    let system = turns(&bench, &postgres, "Shop", "").replace("steering", "data = \"existing\"\nsteering");
+    let script = "SELECT CASE WHEN (pg_stat_file('gate', true)).size IS NULL THEN 0 ELSE (SELECT 1 FROM pg_sleep(600)) END;";
+    bench.file(
+        "spec.toml",
+        format!(
+            "title = \"t\"\n{system}[workload]\nkind = \"sql\"\n[[workload.scripts]]\nname = \"look\"\nsql = \"{script}\"\n\
+             [load]\nclients = [2, 3]\ntransactions = 20\n[design]\nblocks = 1\n"
+        ),
+    );
+    let run = Running::of(&bench, bench.command(&["run", "spec.toml", "--out", "r"]));
+    run.await_phase(Phase::Measure);
+    let target = Address::of_url(&postgres.url()).target().expect("it is one");
+    let asleep = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'";
+    wait_until("a client waits", || ask(&target, asleep) != "0");
+    std::fs::remove_file(&gate).expect("it is ours");
+    postgres.run(&postgres.death());
+    let ended = run.ended();
+    assert_eq!(ended.code, RUN_INCOMPLETE, "{ended}");
+    let records = records(&bench.path().join("r"));
+    let committed: Vec<u64> = records.iter().map(|record| record.ledger.committed).collect();
+    assert_eq!((records[0].end, &*committed), (TrialEnd::System, &[0, 20][..]), "{ended}");
+    assert_eq!(text(&bench.path().join("told")), "start Shop\nstop Shop\n".repeat(2));
+    let events = events(&bench.path().join("r"));
+    let is_told = |event: &Event| matches!(event, Event::SystemFailed { reason, .. } if reason.starts_with("does not answer any more"));
+    assert!(events.iter().any(is_told), "{ended}");
+}
+
+/// Also one that dies while its data are made, which is a trial's failure to those who make them.
+#[test]
+fn a_system_that_dies_before_anything_is_measured_has_failed() {
+    let bench = Bench::new();
+    let Some(postgres) = Postgres::stopped() else { return };
+    bench.file(
+        "fatal.lua",
+        format!(
+            "function prepare() os.execute([[{}]]) sysbench.sql.driver():connect() end\nfunction event() end\n",
+            postgres.death()
+        ),
+    );
+    let system = turns(&bench, &postgres, "Shop", "");
+    bench.file(
+        "spec.toml",
+        format!(
+            "title = \"t\"\n{system}[workload]\nkind = \"lua\"\nscript = \"fatal.lua\"\n\
+             [load]\nclients = 1\ntransactions = 1\n[design]\nblocks = 1\n"
+        ),
+    );
+    let ended = bench.dyno(&["run", "spec.toml", "--out", "r"]);
+    assert_eq!(ended.code, SERVER_FAILED, "{ended}");
+    assert_eq!(text(&bench.path().join("told")), "start Shop\nstop Shop\n");
+}
+
 #[test]
 fn what_scripts_do_not_get_from_a_system_that_is_still_to_be_started_is_told_before_anything_is() {
     let bench = Bench::new();
     bench.file(
         "spec.toml",
         "title = \"t\"\n[[system]]\nname = \"Shop\"\nurl = \"postgres://bench@127.0.0.1:1/shop\"\n\
-         steering = { start = \"touch started\", stop = \"true\" }\n[workload]\nkind = \"sql\"\n\
+         steering = { start = \"touch started\", stop = \"true\", time_limit = \"3s\" }\n[workload]\nkind = \"sql\"\n\
          setup = [\"setup.sql\"]\n[[workload.scripts]]\nname = \"look\"\nsql = \"SELECT 1;\"\n\
          [load]\nclients = 1\ntransactions = 1\n[design]\nblocks = 1\n",
     );
