@@ -7,6 +7,7 @@
 #![expect(clippy::expect_used, clippy::missing_panics_doc, reason = "helpers of tests fail by panicking")]
 
 mod answer_thief;
+pub mod repository;
 mod silencer;
 
 use dyno_host::guard::GuardCommand;

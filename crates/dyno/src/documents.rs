@@ -9,14 +9,9 @@ use dyno_model::address::Address;
 use dyno_model::plan::Plan;
 use dyno_model::spec::keys::SECTIONS;
 use dyno_model::spec::{Input, parse};
+use dyno_testkit::repository;
 use std::path::Path;
 use toml::{Table, Value};
-
-/// A document of the repository.
-fn document(name: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
-    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"))
-}
 
 /// Blocks of code in a language.
 fn blocks(text: &str, language: &str) -> Vec<String> {
@@ -50,17 +45,8 @@ fn words(line: &str) -> Vec<String> {
 
 /// Every page for users, and the help of the commands as the reference has it.
 fn pages() -> Vec<String> {
-    let mut pages = vec!["README.md".to_owned(), "CONTRIBUTING.md".to_owned()];
-    for folder in ["docs", "docs/experiments", "docs/reference"] {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
-        for entry in std::fs::read_dir(path).expect("the folder is there") {
-            let name = entry.expect("an entry").file_name().to_string_lossy().into_owned();
-            if name.ends_with(".md") {
-                pages.push(format!("{folder}/{name}"));
-            }
-        }
-    }
-    pages.sort();
+    let mut pages = repository::pages(&["docs", "docs/experiments", "docs/reference"]);
+    pages.extend(["README.md", "CONTRIBUTING.md"].map(str::to_owned));
     pages
 }
 
@@ -99,7 +85,7 @@ fn every_command_line_in_readme_guide_and_reference_is_one_that_dyno_takes() {
     let mut known = 0;
     let mut wrong = Vec::new();
     for name in pages() {
-        for code in code(&document(&name)) {
+        for code in code(&repository::text(&name)) {
             let Some(words) = command_line(&code) else { continue };
             known += 1;
             // A sentence may name a command without what it is about, and its help and version are no errors.
@@ -173,7 +159,8 @@ fn whole(block: &str, around: &str) -> String {
 
 #[test]
 fn every_block_of_toml_in_readme_and_guide_is_a_spec_or_a_part_of_one() {
-    let blocks: Vec<String> = pages().iter().flat_map(|page| blocks(&document(page), "toml")).collect();
+    let blocks: Vec<String> =
+        pages().iter().flat_map(|page| blocks(&repository::text(page), "toml")).collect();
     assert!(blocks.len() > 20, "{} blocks", blocks.len());
     for block in blocks {
         let mut first = None;
@@ -300,7 +287,7 @@ fn a_default_of_the_reference_that_is_written_out_changes_nothing() {
 
 #[test]
 fn keys_in_tables_of_the_guide_are_those_of_a_section_with_their_defaults() {
-    let guide = document("docs/guide.md");
+    let guide = repository::text("docs/guide.md");
     let mut checked = 0;
     for table in guide.split("\n\n").filter(|part| part.contains("| key |")) {
         let rows = table.lines().skip_while(|line| !line.starts_with("| key |")).skip(2);
@@ -325,7 +312,7 @@ fn keys_in_tables_of_the_guide_are_those_of_a_section_with_their_defaults() {
 
 #[test]
 fn the_guide_names_every_workload_and_no_other() {
-    let guide = document("docs/guide.md");
+    let guide = repository::text("docs/guide.md");
     let (_, rest) = guide.split_once("| workload | one transaction |\n|---|---|\n").expect("the table");
     let (rows, _) = rest.split_once("\n\n").expect("its end");
     let mut told: Vec<&str> = rows
@@ -341,7 +328,7 @@ fn the_guide_names_every_workload_and_no_other() {
 
 #[test]
 fn parameters_of_addresses_in_the_guide_are_taken_as_they_stand_there() {
-    let guide = document("docs/guide.md");
+    let guide = repository::text("docs/guide.md");
     let (_, rest) = guide.split_once("| parameter | meaning |\n|---|---|\n").expect("the table");
     let (rows, _) = rest.split_once("\n\n").expect("its end");
     let mut taken = 0;
@@ -380,8 +367,9 @@ fn parameters_of_addresses_in_the_guide_are_taken_as_they_stand_there() {
 
 #[test]
 fn the_mistake_that_the_guide_shows_is_told_in_these_words() {
-    let shown =
-        blocks(&document("docs/guide.md"), "text").into_iter().find(|block| block.contains("qurey_mode"));
+    let shown = blocks(&repository::text("docs/guide.md"), "text")
+        .into_iter()
+        .find(|block| block.contains("qurey_mode"));
     let text = "title = \"t\"\n\n[[system]]\nname = \"A\"\nserver = { kind = \"sqlite\" }\n\n[[system]]\nname = \"B\"\nurl = \"sqlite:b.db\"\nqurey_mode = \"prepared\"\n\
                 [workload]\nkind = \"rush\"\n[load]\nclients = 1\nduration = \"1s\"\n";
     let errors = parse(Input { file_name: "bad.toml", text, ..Input::default() }, &catalog())
@@ -389,20 +377,14 @@ fn the_mistake_that_the_guide_shows_is_told_in_these_words() {
     assert_eq!(errors.render_plain().trim_end(), shown.expect("it is shown"));
 }
 
-/// Text of the sources, in which strings over several lines are whole.
+/// Text of the sources without tests, in which strings over several lines are whole.
 fn sources() -> String {
-    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("..")];
+    let crates = repository::root().join("crates");
     let mut text = String::new();
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).expect("a folder of ours") {
-            let path = entry.expect("an entry").path();
-            let is_other = ["tests", "target"].iter().any(|name| path.ends_with(name));
-            if path.is_dir() && !is_other {
-                folders.push(path);
-            } else if path.extension().is_some_and(|ending| ending == "rs") && !path.ends_with("documents.rs")
-            {
-                text.push_str(&std::fs::read_to_string(&path).expect("text"));
-            }
+    for path in repository::files(&crates, "rs") {
+        let mut within = path.strip_prefix(&crates).expect("it lies there").iter();
+        if !within.any(|part| part == "tests" || part == "documents.rs") {
+            text.push_str(&std::fs::read_to_string(&path).expect("text"));
         }
     }
     let parts: Vec<&str> = text.split("\\\n").map(str::trim_start).collect();
@@ -411,7 +393,7 @@ fn sources() -> String {
 
 #[test]
 fn messages_that_the_guide_explains_are_those_of_the_program() {
-    let guide = document("docs/guide.md");
+    let guide = repository::text("docs/guide.md");
     let (_, rest) = guide.split_once("| message | reason and remedy |\n|---|---|\n").expect("the table");
     let sources = sources();
     let mut checked = 0;

@@ -3,9 +3,10 @@
 use crate::program::{Bench, Ended, flaws, records};
 use dyno_model::audit::AuditVerdict;
 use dyno_model::plan::{Plan, ServerKind};
+use dyno_testkit::repository::root;
 use dyno_testkit::{require_application, require_server};
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Name of each shipped spec that needs servers, and which. `quickstart` and `rush` have tests of their own.
 const EXPERIMENTS: [(&str, &[ServerKind]); 10] = [
@@ -39,10 +40,6 @@ const EXPERIMENTS: [(&str, &[ServerKind]); 10] = [
 /// What `raid-buffer-pool.toml` makes its arrays in.
 const ARRAYS: &str = "/var/tmp/dyno-raid";
 
-fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
 /// Runs an experiment's smoke profile from the repository's folder; `None` where a server is missing.
 fn smoke(bench: &Bench, name: &str) -> Option<Ended> {
     let (_, servers) = EXPERIMENTS.iter().find(|(known, _)| *known == name).expect("a shipped experiment");
@@ -52,7 +49,7 @@ fn smoke(bench: &Bench, name: &str) -> Option<Ended> {
     let spec = format!("experiments/{name}.toml");
     let out = bench.path().join("r");
     let mut command = bench.command(&["run", &spec, "--profile", "smoke", "--out"]);
-    command.arg(&out).current_dir(repository());
+    command.arg(&out).current_dir(root());
     let ended = Ended::from(command.output().expect("dyno can be started"));
     assert!(ended.is_done(), "{ended}");
     every_trial_is_there_and_intact(&out);
@@ -95,7 +92,7 @@ fn every_trial_is_there_and_intact(results: &Path) {
 
 #[test]
 fn every_shipped_experiment_is_tested() {
-    let files = std::fs::read_dir(repository().join("experiments")).expect("the folder can be listed");
+    let files = std::fs::read_dir(root().join("experiments")).expect("the folder can be listed");
     let shipped: BTreeSet<String> = files
         .map(|file| {
             file.expect("an entry").path().file_stem().expect("a name").to_string_lossy().into_owned()

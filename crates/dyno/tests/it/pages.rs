@@ -1,31 +1,21 @@
 //! What the pages of the repository lead to is there, and options that they name are options of a program.
 
 use crate::program::Bench;
+use dyno_testkit::repository::{self, files, root, text};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository is there")
-}
-
 /// All pages, by their path in the repository.
 fn pages() -> Vec<String> {
-    let mut pages: Vec<String> = Vec::new();
-    for folder in ["", "docs", "docs/decisions", "docs/experiments", "docs/reference", "examples/webapp"] {
-        for entry in fs::read_dir(root().join(folder)).expect("the folder is there") {
-            let name = entry.expect("an entry").file_name().to_string_lossy().into_owned();
-            if name.ends_with(".md") {
-                pages.push(Path::new(folder).join(name).display().to_string());
-            }
-        }
-    }
-    pages.sort();
-    pages
-}
-
-fn text(page: &str) -> String {
-    fs::read_to_string(root().join(page)).unwrap_or_else(|error| panic!("{page}: {error}"))
+    repository::pages(&[
+        "",
+        "docs",
+        "docs/decisions",
+        "docs/experiments",
+        "docs/reference",
+        "examples/webapp",
+    ])
 }
 
 /// What a heading is called in a link: lower case, blanks as hyphens, no punctuation.
@@ -113,9 +103,9 @@ fn every_option_that_readme_guide_and_other_pages_for_users_name_is_one() {
         assert!(ended.is_done(), "{ended}");
         known.extend(options(&ended.stdout));
     }
-    known.extend(options(&fs::read_to_string(root().join("scripts/bench-generator")).expect("it is there")));
+    known.extend(options(&text("scripts/bench-generator")));
     // Names of the 0.5 era, which help does not list.
-    let legacy = fs::read_to_string(root().join("crates/dyno-sysbench/src/legacy.rs")).expect("it is there");
+    let legacy = text("crates/dyno-sysbench/src/legacy.rs");
     let is_legacy = |option: &str| {
         option
             .strip_prefix("--oltp-")
@@ -148,26 +138,11 @@ fn the_help_names_every_exit_code_and_the_reference_no_other() {
     assert_eq!(told, dyno_model::exit_code::ALL.iter().map(|(code, _)| *code).collect());
 }
 
-/// All text of the sources, tests included.
-fn sources() -> String {
-    let mut folders = vec![root().join("crates"), root().join("fuzz")];
-    let mut text = String::new();
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).expect("a folder of ours") {
-            let path = entry.expect("an entry").path();
-            if path.is_dir() && !path.ends_with("target") {
-                folders.push(path);
-            } else if path.extension().is_some_and(|ending| ending == "rs") {
-                text.push_str(&fs::read_to_string(path).expect("text"));
-            }
-        }
-    }
-    text
-}
-
 #[test]
 fn tests_that_the_pages_name_are_there() {
-    let sources = sources();
+    let paths = ["crates", "fuzz"].map(|folder| files(&root().join(folder), "rs"));
+    let sources: Vec<String> =
+        paths.iter().flatten().map(|path| fs::read_to_string(path).expect("text")).collect();
     let mut wrong = Vec::new();
     let mut count = 0;
     for page in pages() {
@@ -175,7 +150,7 @@ fn tests_that_the_pages_name_are_there() {
             let is_name = name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
             if is_name {
                 count += 1;
-                if !sources.contains(&format!("fn {name}(")) {
+                if !sources.iter().any(|text| text.contains(&format!("fn {name}("))) {
                     wrong.push(format!("{page}: {name}"));
                 }
             }
@@ -186,11 +161,11 @@ fn tests_that_the_pages_name_are_there() {
 }
 
 /// Files below a folder, by their names.
-fn files(folder: &Path, found: &mut BTreeSet<String>) {
+fn names(folder: &Path, found: &mut BTreeSet<String>) {
     for entry in fs::read_dir(folder).expect("the folder is there") {
         let path = entry.expect("an entry").path();
         if path.is_dir() {
-            files(&path, found);
+            names(&path, found);
         } else {
             found.insert(path.file_name().expect("a name").to_string_lossy().into_owned());
         }
@@ -204,7 +179,7 @@ fn each_file_of_a_results_folder_is_named_in_the_guide_and_on_its_own_page() {
     let ended = bench.dyno(&line.split(' ').collect::<Vec<_>>());
     assert!(ended.is_done(), "{ended}");
     let mut found = BTreeSet::new();
-    files(&bench.path().join("r"), &mut found);
+    names(&bench.path().join("r"), &mut found);
     assert!(found.len() > 7, "{found:?}");
     for page in ["docs/guide.md", "docs/results-folder.md"] {
         let text = text(page);

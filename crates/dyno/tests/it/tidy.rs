@@ -3,6 +3,7 @@
 
 mod modules;
 
+use dyno_testkit::repository::{files, root};
 use modules::{Modules, circles};
 use std::collections::BTreeMap;
 use std::fs;
@@ -443,11 +444,6 @@ fn a_forbidden_import_would_be_found() {
     assert!(!names("let prism::iosys = 1;", "mio"));
 }
 
-fn root() -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    root.canonicalize().expect("the workspace is where it was built")
-}
-
 fn shown(path: &Path) -> String {
     path.strip_prefix(root()).unwrap_or(path).display().to_string()
 }
@@ -478,21 +474,6 @@ fn sources() -> Vec<PathBuf> {
     let sources = files(&root().join("crates"), "rs");
     assert!(sources.len() > 50, "the sources were not found");
     sources
-}
-
-/// Files with an extension below a folder, in order; build folders are left out.
-fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let Ok(entries) = fs::read_dir(folder) else { return found };
-    for path in entries.map(|entry| entry.expect("an entry").path()) {
-        if path.is_dir() && !path.ends_with("target") {
-            found.extend(files(&path, extension));
-        } else if path.extension().is_some_and(|found| found == extension) {
-            found.push(path);
-        }
-    }
-    found.sort();
-    found
 }
 
 fn is_test_file(path: &Path) -> bool {
