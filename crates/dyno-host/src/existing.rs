@@ -5,6 +5,7 @@ use crate::error::HostError;
 use crate::settings::{self, RoundedSetting, SettingProblem};
 use dyno_drivers::address::{self, Surroundings, password_file, read_secrets};
 use dyno_model::address::{Address, AddressError};
+use dyno_model::failure::FailureKind;
 use dyno_model::plan::{DataPolicy, ExistingSystem, PasswordSource};
 use dyno_model::secret::Secret;
 use dyno_model::target::{Endpoint, QueryMode, Target};
@@ -36,7 +37,7 @@ fn password(system: &ExistingSystem, target: &Target) -> Result<Secret, HostErro
         PasswordSource::None => Ok(Secret::default()),
         PasswordSource::Url { password } if password.is_empty() => Err(HostError::new(format!(
             "the password of {} stood in the spec's URL and is not kept with the results\n\
-                 hint: give the spec file too, or let `password_env` name a variable that holds it",
+                 hint: give the spec file too, or the line with the URL; next time `password_env` can name a variable that holds it",
             place(system)
         ))),
         PasswordSource::Url { password } => Ok(password.clone()),
@@ -152,6 +153,8 @@ pub fn connect(
     let mut session = ControlConnection::open(&target).map_err(|failure| {
         let hint = if address::may_want_encryption(&failure, &target) {
             "\nhint: the connection was not encrypted; if the server wants that, add `sslmode=require` to the URL"
+        } else if failure.kind == FailureKind::Protocol {
+            "\nhint: look whether another kind of server listens there"
         } else {
             ""
         };

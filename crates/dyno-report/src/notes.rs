@@ -1,7 +1,7 @@
 //! Sentences about a run that text and Markdown share.
 
 use super::{figures, words};
-use crate::messages::{Lang, Message, finding, list, names, notes, said};
+use crate::messages::{Lang, Message, finding, in_line, list, names, notes, said};
 use dyno_analysis::model::{Comparison, FindingRow, LedgerExample, ReportModel, Verdict, WorkloadRow};
 use dyno_model::plan::{LoadPlan, Spacing, StopRule};
 use std::collections::BTreeMap;
@@ -165,7 +165,7 @@ pub(super) fn incompleteness(model: &ReportModel, unreadable_max: usize, lang: L
         if let Some(reason) = &system.failure {
             sentences.push(
                 notes::NOTE_FAILED_SYSTEM
-                    .fill(lang, &[("system", &system.name), ("reason", &said(reason, lang))]),
+                    .fill(lang, &[("system", &system.name), ("reason", &in_line(reason, lang))]),
             );
         }
     }
@@ -177,7 +177,7 @@ pub(super) fn incompleteness(model: &ReportModel, unreadable_max: usize, lang: L
                 ("trial", &failed.trial),
                 ("line", &model.lines[treatment.line].label),
                 ("clients", &names::clients(&[treatment.clients], lang)),
-                ("reason", &said(&failed.reason, lang)),
+                ("reason", &in_line(&failed.reason, lang)),
             ],
         ));
     }

@@ -1,7 +1,7 @@
 //! How a run goes, in words: what its displays and the command show beside the report.
 
 use crate::figures;
-use crate::messages::{Lang, Message, names, said, terminal as words};
+use crate::messages::{Lang, Message, in_line, names, terminal as words};
 use dyno_model::audit::{AuditCheck, AuditVerdict, forbidden};
 use dyno_model::beside::BesideRecord;
 use dyno_model::event::{Event, Look, Phase, StopReason};
@@ -356,7 +356,7 @@ pub fn event(plan: &Plan, event: &Event, lang: Lang) -> Option<String> {
             fill(words::SYSTEM_READY, &[("system", system.clone()), ("version", version.clone())])
         }
         Event::SystemFailed { system, reason } => {
-            let reason = said(reason, lang).into_owned();
+            let reason = in_line(reason, lang);
             fill(words::SYSTEM_FAILED, &[("system", system.clone()), ("reason", reason)])
         }
         Event::TrialFinished(record) => {
@@ -368,7 +368,7 @@ pub fn event(plan: &Plan, event: &Event, lang: Lang) -> Option<String> {
         Event::Looked(look) => Some(looked(look, lang)),
         Event::Stepped { trial, step } => stepped(plan, trial, step, lang),
         Event::TrialFailed { trial, reason } => {
-            let reason = said(reason, lang).into_owned();
+            let reason = in_line(reason, lang);
             let values = [("trial", trial.clone()), ("treatment", of_trial(trial)), ("reason", reason)];
             fill(words::TRIAL_FAILED, &values)
         }

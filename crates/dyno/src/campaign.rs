@@ -45,6 +45,12 @@ fn rest(
             Failure::new(exit_code::RESULTS_FAILED, text).help("finish it with that version, or begin anew")
         );
     }
+    if arguments.spec.spec.is_none() && arguments.spec.is_given() && !spec_file::is_built_in(&run.spec) {
+        let text =
+            format!("--set and --profile belong to a spec, and {shown} is not of the built-in experiment");
+        let help = "give the spec, or the line with the URL, too; or leave them out to go on with the plan of the folder";
+        return Err(Failure::new(exit_code::USAGE, text).help(help));
+    }
     if arguments.spec.is_given() {
         let mut now = spec_file::load(&arguments.spec, catalog)?.plan;
         if let Some(look) = stop {

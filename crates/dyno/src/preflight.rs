@@ -358,11 +358,11 @@ pub(crate) fn to_come(source: &ExistingSystem) -> Option<ExistingSystem> {
     is_to_come.then(|| ExistingSystem { endpoint: Endpoint::InProcess, ..source.clone() })
 }
 
-/// True when all that is sent to a system are scripts of the user's.
+/// True when all that is sent to a system are scripts of the user's, as far as they can be read: what is wrong with one is told, and not that of its database.
 fn scripts_only(plan: &Plan, system: usize) -> bool {
     let is_own = |member: &Member<'_>| matches!(member.workload, AnyWorkload::Sql(_) | AnyWorkload::Lua(_));
     together::of_system(plan, system)
-        .all(|together| together.is_ok_and(|together| together.members.iter().all(is_own)))
+        .all(|together| together.map_or(true, |together| together.members.iter().all(is_own)))
 }
 
 /// Whether a database may be written to.

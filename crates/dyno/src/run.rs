@@ -113,15 +113,16 @@ fn check(
     for finding in others {
         printer.note(&finding.sentence(lang));
     }
+    let failure = |finding: &PreflightWords| {
+        let failure = Failure::new(exit_code::PREFLIGHT_FAILED, finding.told(lang));
+        match &finding.remedy {
+            Some(remedy) => failure.help(remedy.clone()),
+            None => failure,
+        }
+    };
     let Some((last, earlier)) = fatal.split_last() else { return Ok(()) };
-    for finding in earlier {
-        printer.warning(&finding.sentence(lang));
-    }
-    let failure = Failure::new(exit_code::PREFLIGHT_FAILED, last.told(lang));
-    Err(match &last.remedy {
-        Some(remedy) => failure.help(remedy.clone()),
-        None => failure,
-    })
+    earlier.iter().for_each(|finding| printer.failure(&failure(finding)));
+    Err(failure(last))
 }
 
 fn create_results(arguments: &RunArguments, experiment: &Experiment) -> Result<RunWriter, Failure> {

@@ -49,6 +49,11 @@ pub(crate) fn load(
     Ok(Experiment { text, plan })
 }
 
+/// True for the text of the built-in experiment.
+pub(crate) fn is_built_in(text: &str) -> bool {
+    text == QUICKSTART
+}
+
 /// The plan of a spec that was made of a line with a URL.
 ///
 /// # Errors

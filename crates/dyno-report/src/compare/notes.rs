@@ -75,7 +75,9 @@ pub(super) fn method(model: &CompareModel, lang: Lang) -> Vec<String> {
         ("family", &model.rules.family.to_string()),
         ("level", &figures::level(model.rules.interval_level)),
     ];
-    sentences.push(compare::COMPARE_NOTE_METHOD.fill(lang, &values));
+    if model.rules.family > 0 {
+        sentences.push(compare::COMPARE_NOTE_METHOD.fill(lang, &values));
+    }
     if !model.over_all.is_empty() {
         sentences.push(compare::COMPARE_NOTE_OVER_ALL.text(lang).to_owned());
     }

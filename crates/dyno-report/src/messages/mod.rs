@@ -28,7 +28,7 @@ pub(crate) use en::{checkup, headings, notes, page, plan, preflight, terminal};
 pub(crate) use lang::Message;
 pub use lang::{EN, LANGUAGES, Lang};
 pub(crate) use names::list;
-pub(crate) use stored::said;
+pub(crate) use stored::{in_line, said};
 
 #[cfg(test)]
 mod tests {

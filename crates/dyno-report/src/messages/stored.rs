@@ -14,6 +14,11 @@ pub(crate) fn said<'t>(text: &'t str, lang: Lang) -> Cow<'t, str> {
     known.map_or(Cow::Borrowed(text), |(message, values)| message.fill(lang, &values).into())
 }
 
+/// Why something failed, within a line: a remedy that stands in a line of its own goes on in it.
+pub(crate) fn in_line(text: &str, lang: Lang) -> String {
+    said(text, lang).replace("\nhint: ", "; hint: ")
+}
+
 /// The values in a text that was filled from a message.
 fn values<'t>(message: &'static str, text: &'t str) -> Option<Vec<(&'static str, &'t str)>> {
     let mut rest = text;
@@ -66,6 +71,11 @@ mod tests {
         {
             assert_eq!(korean(own), own);
         }
+    }
+
+    #[test]
+    fn a_remedy_goes_on_in_the_line_of_the_reason() {
+        assert_eq!(in_line("no room left\nhint: make some", EN), "no room left; hint: make some");
     }
 
     #[test]

@@ -66,8 +66,14 @@ pub(crate) fn init(
     })?;
     let spec = spec.display();
     let files = script.map_or(spec.to_string(), |(path, _)| format!("{spec} and {}", path.display()));
+    let export = match arguments.url.as_deref().is_some_and(has_password) {
+        true => {
+            format!("export {URL_VARIABLE}='...' with the URL, whose password is written down nowhere; then ")
+        }
+        false => String::new(),
+    };
     printer.result(&format!(
-        "Wrote {files}.\nNext: `dyno plan {spec}` shows what it does, `dyno run {spec}` does it."
+        "Wrote {files}.\nNext: {export}`dyno plan {spec}` shows what it does, `dyno run {spec}` does it."
     ))?;
     Ok(exit_code::OK)
 }
@@ -177,10 +183,13 @@ fn of_database(url: &str, out: Option<&Path>, catalog: &[WorkloadDescription]) -
     Ok(Begun { spec, text, script })
 }
 
+fn has_password(url: &str) -> bool {
+    Address::of_url(url).target().is_ok_and(|target| !target.password.is_empty())
+}
+
 /// Where the database is. A password is not written down, and a file is found from wherever the spec lies.
 fn address(url: &str, endpoint: &Endpoint, spec: &Path) -> String {
-    let has_password = Address::of_url(url).target().is_ok_and(|target| !target.password.is_empty());
-    if has_password {
+    if has_password(url) {
         return format!(
             "url_env = \"{URL_VARIABLE}\"   # the URL has a password: export {URL_VARIABLE}='...' before dyno is started\n"
         );

@@ -37,6 +37,7 @@ pub(crate) fn a_spec_to_begin_with_is_written_after_a_look_at_the_database(shop:
         password.is_empty() || !spec.contains(password) && spec.contains("url_env = \"DYNO_URL\""),
         "{spec}"
     );
+    assert_eq!(ended.stdout.contains("Next: export DYNO_URL='...'"), !password.is_empty(), "{ended}");
 
     let ended = run(shop, "own.toml", "own");
     assert!(ended.is_done(), "{ended}");

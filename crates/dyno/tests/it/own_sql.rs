@@ -110,6 +110,16 @@ fn mistakes_in_scripts_are_told_before_the_run(shop: &Shop) {
     let ended = shop.run(&[], &["--out", "none"]);
     assert!(ended.code == 2 && ended.stderr.contains("--script FILE"), "{ended}");
     assert!(!shop.bench.path().join("none").exists(), "nothing was begun");
+    // What is wrong is the script, and not the database that holds its tables.
+    shop.bench.file("draws.sql", "\\set id foo(1)\nSELECT :id;\n");
+    let ended = shop.run(&["draws.sql"], &[]);
+    assert!(ended.code == 4 && ended.stderr.contains("unexpected function name (foo)"), "{ended}");
+    assert!(!ended.stderr.contains("is not empty"), "{ended}");
+    // Each of two things that are in the way is an error.
+    shop.bench.file("both.sql", "UPDATE things SET colour = 1;\n");
+    let ended = shop.run(&["both.sql"], &[]);
+    assert!(ended.code == 4 && ended.stderr.contains("the script both may change data"), "{ended}");
+    assert_eq!(ended.stderr.matches("error: ").count(), 2, "{ended}");
 }
 
 #[test]

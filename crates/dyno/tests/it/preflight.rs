@@ -1,6 +1,7 @@
 //! Experiments that cannot be run here: told before anything is started or written.
 
 use crate::program::Bench;
+use dyno_drivers::null::server::{Options, Protocol, serve};
 use dyno_model::plan::ServerKind;
 use dyno_testkit::require_server;
 use std::net::TcpListener;
@@ -52,6 +53,13 @@ fn a_server_that_accepts_and_says_nothing_does_not_hold_dyno_up() {
         let system = format!("url = \"{scheme}://bench@{address}/bench\"\nconnect_timeout = \"200ms\"");
         assert_refused(&system, 1, &["Target", &address.to_string()]);
     }
+}
+
+#[test]
+fn a_server_of_another_kind_is_thought_of() {
+    let server = serve(Protocol::Mysql, ([127, 0, 0, 1], 0).into(), Options::default()).expect("a free port");
+    let system = format!("url = \"postgres://bench@{}/bench\"", server.local_addr);
+    assert_refused(&system, 1, &["Target", "does not follow the protocol", "another kind of server"]);
 }
 
 #[test]

@@ -119,6 +119,9 @@ fn another_plan_a_running_run_and_a_torn_line_are_seen() {
         other.stderr.contains("treatments[0].load.stop.duration was 400000000 and is 500000000"),
         "{other}"
     );
+    // What is laid over a spec is not laid over the built-in one in its place.
+    let other = bench.dyno(&["run", "--resume", "r", "--set", "load.duration=500ms"]);
+    assert!(other.code == 2 && other.stderr.contains("r is not of the built-in experiment"), "{other}");
 
     let mut events = std::fs::File::options().append(true).open(folder.join("events.jsonl")).unwrap();
     events.write_all(br#"{"at":"2026-11-21T10:00:00.000Z","event":"trial-fin"#).unwrap();
