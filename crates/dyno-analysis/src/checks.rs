@@ -42,6 +42,8 @@ pub(crate) fn update_audit(records: &[&TrialRecord]) -> Option<UpdateAudit> {
     let mut sum = UpdateAudit::default();
     let mut was_checked = false;
     for record in records {
+        // Of each database there is a check.
+        let (mut of_trial, mut lost_of_trial) = (None, 0);
         for check in &record.audit.checks {
             let AuditCheck::LostUpdates { committed, in_doubt, witnessed, examples, .. } = check else {
                 continue;
@@ -54,9 +56,8 @@ pub(crate) fn update_audit(records: &[&TrialRecord]) -> Option<UpdateAudit> {
             sum.lost_max += balance.lost_max;
             sum.phantom += balance.surplus_min;
             sum.witnessed += witnessed;
-            sum.lost_percent_by_trial.push(percent(balance.lost_min, *committed));
-            sum.statement_errors +=
-                record.ledger.statements.iter().map(|statement| statement.failed).sum::<u64>();
+            *of_trial.get_or_insert(0) += committed;
+            lost_of_trial += balance.lost_min;
             let room = EXAMPLES_MAX.saturating_sub(sum.examples.len());
             sum.examples.extend(
                 examples.iter().take(room).map(|witness| WitnessExample {
@@ -64,6 +65,11 @@ pub(crate) fn update_audit(records: &[&TrialRecord]) -> Option<UpdateAudit> {
                     witness: witness.clone(),
                 }),
             );
+        }
+        if let Some(committed) = of_trial {
+            sum.lost_percent_by_trial.push(percent(lost_of_trial, committed));
+            sum.statement_errors +=
+                record.ledger.statements.iter().map(|statement| statement.failed).sum::<u64>();
         }
     }
     sum.lost_percent = percent(sum.lost, sum.committed);
@@ -76,6 +82,7 @@ fn ledger_audit(records: &[&TrialRecord]) -> Option<LedgerAudit> {
     let mut sum = LedgerAudit::default();
     let mut was_checked = false;
     for record in records {
+        let mut lost_of_trial = 0;
         for check in &record.audit.checks {
             let AuditCheck::Ledger { acknowledged, lost, phantoms, in_doubt, took_effect, examples } = check
             else {
@@ -84,8 +91,7 @@ fn ledger_audit(records: &[&TrialRecord]) -> Option<LedgerAudit> {
             was_checked = true;
             sum.acknowledged += acknowledged;
             sum.lost += lost;
-            sum.trials_with_losses += u32::from(*lost > 0);
-            sum.lost_max = sum.lost_max.max(*lost);
+            lost_of_trial += lost;
             sum.phantoms += phantoms;
             sum.in_doubt += in_doubt;
             sum.took_effect += took_effect;
@@ -94,6 +100,8 @@ fn ledger_audit(records: &[&TrialRecord]) -> Option<LedgerAudit> {
                 |entry: &LedgerEntry| LedgerExample { trial: record.trial.id.clone(), entry: *entry };
             sum.examples.extend(examples.iter().take(room).map(example));
         }
+        sum.trials_with_losses += u32::from(lost_of_trial > 0);
+        sum.lost_max = sum.lost_max.max(lost_of_trial);
     }
     was_checked.then_some(sum)
 }
@@ -154,8 +162,9 @@ fn replaces(known: AuditVerdict, later: AuditVerdict) -> bool {
 fn row_counts(records: &[&TrialRecord]) -> Vec<RowCountAudit> {
     let mut rows: Vec<RowCountAudit> = Vec::new();
     for record in records {
-        for check in &record.audit.checks {
+        for (database, check) in record.audit.places() {
             let AuditCheck::RowCount { table, expected_min, expected_max, found } = check else { continue };
+            let table = in_database(database, table);
             let row = RowCountAudit {
                 table: table.clone(),
                 trial: record.trial.id.clone(),
@@ -164,7 +173,7 @@ fn row_counts(records: &[&TrialRecord]) -> Vec<RowCountAudit> {
                 found: *found,
                 verdict: check.verdict(),
             };
-            match rows.iter_mut().find(|known| known.table == *table) {
+            match rows.iter_mut().find(|known| known.table == table) {
                 None => rows.push(row),
                 Some(known) if replaces(known.verdict, row.verdict) => *known = row,
                 Some(_) => {}
@@ -178,7 +187,7 @@ fn row_counts(records: &[&TrialRecord]) -> Vec<RowCountAudit> {
 fn values(records: &[&TrialRecord]) -> Vec<ValueAudit> {
     let mut values: Vec<ValueAudit> = Vec::new();
     for record in records {
-        for check in &record.audit.checks {
+        for (database, check) in record.audit.places() {
             let (expression, bounds, found) = match check {
                 AuditCheck::ColumnSum { table, column, expected_min, expected_max, found } => {
                     (format!("SUM({table}.{column})"), (*expected_min, *expected_max), *found)
@@ -189,7 +198,7 @@ fn values(records: &[&TrialRecord]) -> Vec<ValueAudit> {
                 _ => continue,
             };
             let value = ValueAudit {
-                expression,
+                expression: in_database(database, &expression),
                 trial: record.trial.id.clone(),
                 expected_min: bounds.0,
                 expected_max: bounds.1,
@@ -206,11 +215,16 @@ fn values(records: &[&TrialRecord]) -> Vec<ValueAudit> {
     values
 }
 
+/// What a check is about, with its database where there are several.
+fn in_database(database: Option<&str>, what: &str) -> String {
+    database.map_or_else(|| what.to_owned(), |database| format!("{database}: {what}"))
+}
+
 fn not_run(records: &[&TrialRecord]) -> Vec<String> {
     let mut reasons: Vec<String> = Vec::new();
-    for check in records.iter().flat_map(|record| &record.audit.checks) {
+    for (database, check) in records.iter().flat_map(|record| record.audit.places()) {
         if let AuditCheck::NotRun { name, reason } = check {
-            let text = format!("{name}: {reason}");
+            let text = in_database(database, &format!("{name}: {reason}"));
             if !reasons.contains(&text) {
                 reasons.push(text);
             }
@@ -291,7 +305,7 @@ pub(crate) fn findings(view: &View<'_>) -> Vec<FindingRow> {
 
 pub(crate) fn add_finding(rows: &mut Vec<FindingRow>, finding: &Finding, of: Option<(&str, usize)>) {
     // Each of these is about something else.
-    let is_told_alone = matches!(finding, Finding::SettingRounded { .. });
+    let is_told_alone = matches!(finding, Finding::SettingRounded { .. } | Finding::ViolatedIn { .. });
     // Of what runs beside, the kind of doubt is that of the doubt inside.
     let is_other = |other: &Finding| match (other, finding) {
         (Finding::Beside { name: one, doubt }, Finding::Beside { name: two, doubt: this }) => {
@@ -360,6 +374,7 @@ fn weight(finding: &Finding) -> f64 {
         | Finding::FaultNotMade { .. }
         | Finding::BooksUnbalanced { .. }
         | Finding::AuditViolated
+        | Finding::ViolatedIn { .. }
         | Finding::AuditNotRun { .. }
         | Finding::BlockRestarted { .. }
         | Finding::RecordingIncomplete { .. } => 0.0,

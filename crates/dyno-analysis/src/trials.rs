@@ -107,10 +107,11 @@ pub(crate) fn trial_rows(view: &View<'_>) -> Vec<TrialRow> {
 }
 
 fn trial_figures(record: &TrialRecord) -> TrialFigures {
-    let lost = record.audit.checks.iter().find_map(|check| match check {
+    let of_check = |check: &AuditCheck| match check {
         AuditCheck::LostUpdates { .. } => check.balance().map(|balance| balance.lost_min),
         _ => None,
-    });
+    };
+    let lost = record.audit.checks.iter().filter_map(of_check).reduce(|sum, of_check| sum + of_check);
     TrialFigures {
         started_at: record.started_at.clone(),
         measured_s: record.measured.as_secs_f64(),

@@ -7,6 +7,7 @@ use crate::measure::load::{ClientId, Fatal, FatalCause};
 use crate::native_clients::NativeClients;
 use crate::random::{Random, Stream};
 use crate::recording::SharedRecorder;
+use crate::recording::recorder::UNNAMED;
 use crate::recording::shares::ClientShares;
 use crate::session::Session;
 use crate::window::{StopCause, Window};
@@ -71,7 +72,7 @@ pub(crate) struct Client<W: Workload> {
     pub(crate) arrivals: Option<Arc<Arrivals>>,
     /// The transaction in progress.
     pub(crate) open: Cell<Option<Begun>>,
-    /// Which name it has, by its place among those of the workload.
+    /// Which name it has, by its place among those of all transactions.
     pub(crate) name: Cell<u16>,
 }
 
@@ -129,18 +130,18 @@ impl<W: Workload> Client<W> {
 
     /// Runs transactions until the window admits no more.
     pub(crate) async fn run(self, mut session: Session) {
-        let mut state = self.workload.client(self.id);
+        let mut state = self.workload.client(self.native.own_number(self.id));
         let every = self.workload.reconnect_every();
         let has_names = self.workload.transactions().len() > 1;
         let mut counted = 0;
         // In a closed loop a transaction begins when the client is done with the one before: one look at the clock for both.
         let mut now = self.window.now();
         for sequence in 0.. {
-            if has_names {
-                self.name.set(self.workload.name(&mut self.random(sequence)));
-            }
-            let name = self.name.get();
-            let Some(next) = self.next_start(now, sequence, counted).await else { break };
+            let own = if has_names { self.workload.name(&mut self.random(sequence)) } else { UNNAMED };
+            let name = self.native.name(self.id, own);
+            self.name.set(name);
+            let think = self.workload.think(own);
+            let Some(next) = self.next_start(now, sequence, counted, think).await else { break };
             let Begun { start, is_counted, is_awaited } = next;
             self.open.set(Some(next));
             self.notes(Pen::begin);
@@ -212,10 +213,16 @@ impl<W: Workload> Client<W> {
 
     /// When the next transaction's time begins and whether it counts: in a closed loop now, in an open loop when it was due, for
     /// which the client waits. `None` when there is none.
-    async fn next_start(&self, now: u64, sequence: u64, counted: u64) -> Option<Begun> {
+    async fn next_start(
+        &self,
+        now: u64,
+        sequence: u64,
+        counted: u64,
+        think_time: Option<Nanos>,
+    ) -> Option<Begun> {
         let window = &self.window;
         let Some(arrivals) = &self.arrivals else {
-            let mean = self.workload.think(self.name.get()).or(window.think());
+            let mean = think_time.or(window.think());
             let think = think(mean, self.seed, self.id, sequence);
             let from = window.works_from(self.id.0, now.saturating_add(think));
             if from == now {
@@ -326,7 +333,7 @@ impl<W: Workload> Client<W> {
 
     /// True where each commit leaves a row in the ledger and the workload begins no transaction in which it could.
     fn wraps(&self) -> bool {
-        self.native.ledger.is_some() && self.workload.begin().is_none()
+        self.pen.borrow().is_some() && self.workload.begin().is_none()
     }
 
     /// One attempt of a workload that begins no transactions, with one around it because its commits leave rows in the ledger.

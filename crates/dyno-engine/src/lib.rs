@@ -2,7 +2,7 @@
 //!
 //! # Layout (read in this order)
 //! * [`trial`]: a native workload measured: [`run_load`], and one trial with baseline, audit and findings around it;
-//! * `native_trial`: both for the workloads of dyno, compiled here once; `company`: several workloads in one trial;
+//! * `native_trial`: both for the workloads of dyno, compiled here once; `company`: several workloads in one trial; `auditing`: what became of the data;
 //! * [`measure`]: the measuring core from ramp to books, for these and for scripts; the coordinator that clients report to;
 //! * [`window`]: when measuring begins and ends, and who may still start a transaction;
 //! * `arrivals`: when transactions arrive in an open loop;
@@ -22,6 +22,7 @@
 //! * This crate does not know how servers are started or how results are stored.
 
 mod arrivals;
+mod auditing;
 mod client;
 mod commit_ledger;
 mod company;
@@ -49,5 +50,7 @@ pub use measure::meter::{Meter, Script, ScriptThreads, ScriptTrouble};
 pub use measure::run_script;
 pub use own_audit::OwnAudit;
 pub use session::Session;
-pub use trial::{Mended, Node, NodeState, Role, TrialInput, run_load, run_script_trial, run_trial};
+pub use trial::{
+    Mended, Node, NodeState, Role, TrialInput, run_load, run_script_trial, run_spread_trial, run_trial,
+};
 pub use worker::default_workers;

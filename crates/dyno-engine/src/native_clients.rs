@@ -2,54 +2,74 @@
 
 use crate::commit_ledger::{self, CommitLedger};
 use crate::measure::load::ClientId;
-use crate::recording::{Kinds, NAMES_MAX};
+use crate::recording::{Kinds, NAMES_MAX, Totals};
 use crate::session::{COMMIT, CONTROL_KINDS, SessionPlan};
 use crate::settling::OpenSessions;
-use crate::workload::Workload;
+use crate::text::lasting;
+use crate::workload::{AuditFacts, Workload};
+use dyno_drivers::Connection;
+use dyno_model::audit::AuditCheck;
+use dyno_model::databases::{DATABASES_MAX, NAMED_MAX, transaction_names};
+use dyno_model::failure::OperationFailure;
 use dyno_model::plan::LoadPlan;
 use dyno_model::retry::RetryPolicy;
 use dyno_model::target::Target;
+use dyno_model::units::Nanos;
 use std::sync::Arc;
 use std::time::Duration;
 
+// Databases take no names away from the samples.
+const _: () = assert!(NAMED_MAX <= NAMES_MAX && DATABASES_MAX as usize <= NAMES_MAX);
+
 /// What all clients of a native workload have in common.
 pub(crate) struct NativeClients<W: Workload> {
-    pub(crate) workload: Arc<W>,
+    /// One; or, where clients are spread over databases, one for each target: its books are those of its own clients.
+    pub(crate) workloads: Vec<Arc<W>>,
     pub(crate) retry: Arc<RetryPolicy>,
     /// Clients are dealt out to them in turn. Each server numbers its sessions by itself.
     pub(crate) targets: Vec<(Arc<Target>, Arc<SessionPlan>)>,
     /// So many of them, the last ones, have clients only when others are lost.
     spare: usize,
-    /// What the clients note of their commits, where they do.
-    pub(crate) ledger: Option<Arc<CommitLedger>>,
+    /// What the clients note of their commits, where they do; for each workload.
+    ledgers: Vec<Arc<CommitLedger>>,
+    /// Names of transactions; none where nobody would tell them apart.
+    transactions: Vec<&'static str>,
 }
 
 impl<W: Workload> NativeClients<W> {
+    /// Several workloads are one for each target.
     pub(crate) fn new<'t>(
-        workload: Arc<W>,
+        workloads: Vec<Arc<W>>,
         targets: impl IntoIterator<Item = &'t Target>,
         spare: usize,
         load: &LoadPlan,
     ) -> Self {
-        let with_plan =
-            |target: &Target| (Arc::new(target.clone()), Arc::new(session_plan(&*workload, load)));
+        let first = &workloads[0];
+        let with_plan = |target: &Target| (Arc::new(target.clone()), Arc::new(session_plan(&**first, load)));
         let targets: Vec<_> = targets.into_iter().map(with_plan).collect();
         assert!(!targets.is_empty(), "clients need somewhere to connect");
-        let ledger = workload.keeps_ledger().then(Arc::default);
-        Self { retry: Arc::new(load.retry.clone()), targets, spare, workload, ledger }
-    }
-
-    /// Kinds of statements, control statements included, and names of transactions.
-    pub(crate) fn kinds(&self) -> Kinds {
-        let mut transactions = self.workload.transactions();
+        assert!(workloads.len() == 1 || workloads.len() == targets.len(), "each database has a workload");
+        let keeping = workloads.iter().filter(|workload| workload.keeps_ledger());
+        let ledgers = keeping.map(|_| Arc::default()).collect();
+        let mut transactions = first.transactions();
+        if workloads.len() > 1 {
+            let databases: Vec<String> = targets.iter().map(|(target, _)| target.database.clone()).collect();
+            let names = transaction_names(&databases, &transactions).into_iter();
+            transactions = names.map(lasting).collect();
+        }
         // Of so many, nobody reads the figures; a sample has no room for them.
         if transactions.len() > NAMES_MAX {
             transactions.clear();
         }
+        Self { retry: Arc::new(load.retry.clone()), targets, spare, workloads, ledgers, transactions }
+    }
+
+    /// Kinds of statements, control statements included, and names of transactions.
+    pub(crate) fn kinds(&self) -> Kinds {
         let statements = self.targets[0].1.kinds.clone();
-        let mut commits = self.workload.commits();
+        let mut commits = self.workloads[0].commits();
         commits.extend(statements.iter().rposition(|kind| *kind == COMMIT));
-        Kinds { statements, transactions, commits }
+        Kinds { statements, transactions: self.transactions.clone(), commits }
     }
 
     /// Which sessions the clients have opened on each of the targets.
@@ -57,10 +77,85 @@ impl<W: Workload> NativeClients<W> {
         self.targets.iter().map(|(_, plan)| &*plan.sessions)
     }
 
-    /// Where a client connects that has moved on so often.
+    /// Where a client connects that has moved on so often. None leaves its database.
     pub(crate) fn target(&self, client: ClientId, moves: usize) -> &(Arc<Target>, Arc<SessionPlan>) {
+        if self.is_spread() {
+            return &self.targets[self.database(client)];
+        }
         let first = client.0 as usize % (self.targets.len() - self.spare);
         &self.targets[(first + moves) % self.targets.len()]
+    }
+
+    fn is_spread(&self) -> bool {
+        self.workloads.len() > 1
+    }
+
+    /// The place of a client's database.
+    fn database(&self, client: ClientId) -> usize {
+        client.0 as usize % self.workloads.len()
+    }
+
+    /// What a client works at.
+    pub(crate) fn workload(&self, client: ClientId) -> &Arc<W> {
+        &self.workloads[self.database(client)]
+    }
+
+    /// The number of a client among those of its database.
+    pub(crate) fn own_number(&self, client: ClientId) -> ClientId {
+        ClientId(client.0 / self.workloads.len() as u32)
+    }
+
+    /// What a client notes of its commits in, where it does.
+    pub(crate) fn ledger(&self, client: ClientId) -> Option<&Arc<CommitLedger>> {
+        self.ledgers.get(self.database(client))
+    }
+
+    /// The place among [`Kinds::transactions`] of a client's transaction, from its place among the names that the workload gives.
+    pub(crate) fn name(&self, client: ClientId, own: u16) -> u16 {
+        if !self.is_spread() {
+            return own;
+        }
+        match self.names_each() {
+            1 => self.database(client) as u16,
+            each => (self.database(client) * each) as u16 + own,
+        }
+    }
+
+    /// Names that each workload has among [`Kinds::transactions`].
+    fn names_each(&self) -> usize {
+        self.transactions.len() / self.workloads.len()
+    }
+
+    /// As [`Workload::think`], of a place among [`Kinds::transactions`].
+    pub(crate) fn think(&self, name: u16) -> Option<Nanos> {
+        match self.names_each() {
+            _ if !self.is_spread() => self.workloads[0].think(name),
+            // Its name is that of its database alone.
+            1 if self.workloads[0].transactions().len() > 1 => None,
+            each => self.workloads[0].think(name % each as u16),
+        }
+    }
+
+    /// What was counted in all of the clients of one database.
+    pub(crate) fn totals(&self, database: usize, all: &Totals) -> Totals {
+        match self.is_spread() {
+            false => all.clone(),
+            true => all.of_names(database * self.names_each()..(database + 1) * self.names_each()),
+        }
+    }
+
+    /// Checks the data of a workload.
+    pub(crate) async fn audit(
+        &self,
+        database: usize,
+        observer: &mut Connection,
+        facts: &AuditFacts<'_, W::Baseline>,
+    ) -> Result<Vec<AuditCheck>, OperationFailure> {
+        let mut checks = self.workloads[database].audit(observer, facts).await?;
+        if let Some(ledger) = self.ledgers.get(database) {
+            checks.push(ledger.audit(observer).await?);
+        }
+        Ok(checks)
     }
 }
 
@@ -84,5 +179,38 @@ fn session_plan<W: Workload>(workload: &W, load: &LoadPlan) -> SessionPlan {
         has_ledger,
         statement_timeout: load.statement_timeout.map(Duration::from),
         sessions: Arc::default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::{Native, Rush, Setting, catalog};
+    use dyno_model::plan::{StopRule, WorkloadPlan};
+    use dyno_model::target::{Endpoint, Engine};
+
+    #[test]
+    fn a_client_stays_in_its_database_however_often_it_has_to_connect_and_moves_on_between_nodes() {
+        let target = |name: &str| Target {
+            database: name.to_owned(),
+            ..Target::new(Engine::Postgres, Endpoint::InProcess)
+        };
+        let targets = [target("a"), target("b"), target("c")];
+        let rush = || -> Arc<Rush> {
+            let description = catalog().into_iter().find(|it| it.name == "rush").expect("it is known");
+            let plan = WorkloadPlan::new("rush", description.defaults());
+            let setting = Setting { engine: Engine::Postgres, clients: 2, seed: 1 };
+            let built = Native::build(&plan, setting).expect("its defaults fit");
+            Arc::new(built.try_into().expect("it is what was asked for"))
+        };
+        let load = LoadPlan::new(StopRule::Transactions(1));
+        let places = |workloads: usize| {
+            let all = (0..workloads).map(|_| rush()).collect();
+            let clients = NativeClients::new(all, &targets, 0, &load);
+            let of = |client, moves| clients.target(ClientId(client), moves).0.database.clone();
+            [of(0, 0), of(4, 0), of(4, 1), of(4, 2)]
+        };
+        assert_eq!(places(3), ["a", "b", "b", "b"]);
+        assert_eq!(places(1), ["a", "b", "c", "a"]);
     }
 }

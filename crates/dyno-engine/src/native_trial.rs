@@ -2,7 +2,7 @@
 //! that runs them.
 
 use crate::measure::load::{LoadInput, LoadRecord, TrialError};
-use crate::trial::{TrialInput, run_load, run_trial};
+use crate::trial::{TrialInput, run_load, run_spread_trial};
 use crate::workload::Native;
 use crate::workload::native::with_native;
 use dyno_model::event::Listener;
@@ -26,7 +26,7 @@ impl Native {
         with_native!(self, workload => run_load(workload, targets, input, listener))
     }
 
-    /// [`run_trial`] of it.
+    /// [`run_trial`](crate::run_trial) of it.
     ///
     /// # Errors
     /// When nothing could be measured.
@@ -35,6 +35,26 @@ impl Native {
         input: &TrialInput<'_>,
         listener: &mut dyn Listener,
     ) -> Result<TrialRecord, TrialError> {
-        with_native!(self, workload => run_trial(workload, input, listener))
+        self.run_spread_trial(Vec::new(), input, listener)
+    }
+
+    /// [`run_spread_trial`] of it and others of its kind.
+    ///
+    /// # Errors
+    /// When nothing could be measured.
+    ///
+    /// # Panics
+    /// As [`run_spread_trial`].
+    pub fn run_spread_trial(
+        self,
+        others: Vec<Self>,
+        input: &TrialInput<'_>,
+        listener: &mut dyn Listener,
+    ) -> Result<TrialRecord, TrialError> {
+        with_native!(self, workload => {
+            let mut all = vec![workload];
+            all.extend(others.into_iter().filter_map(|other| other.try_into().ok()));
+            run_spread_trial(all, input, listener)
+        })
     }
 }

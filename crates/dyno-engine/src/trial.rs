@@ -1,6 +1,7 @@
 //! What measures a native workload: [`run_load`] alone, [`run_trial`] with everything around it that lets a number be trusted, from
 //! the baseline to the findings. [`run_script_trial`] has the same around a script.
 
+use crate::auditing::{Asks, asked_node, observers};
 use crate::company::{Company, Place};
 use crate::measure::crew::{Crew, Ending, Measured};
 use crate::measure::load::{LoadInput, LoadRecord, TrialError};
@@ -9,17 +10,16 @@ use crate::measure::start::Start;
 use crate::native_clients::NativeClients;
 use crate::own_audit::OwnAudit;
 use crate::random::trial_seed;
-use crate::recording::Kinds;
-use crate::settling::{OpenSessions, is_unanswered, observe, settle};
+use crate::recording::{Kinds, Totals};
+use crate::settling::{OpenSessions, observe, settle};
 use crate::window::{StopCause, Window};
 use crate::worker::hire_native;
 use crate::workload::{AuditFacts, Workload};
-use dyno_drivers::patience::is_end_requested;
-use dyno_drivers::{Connection, Discard, Driver, block_on};
+use dyno_drivers::{Connection, Driver, block_on};
 use dyno_model::audit::{AuditCheck, AuditRecord};
 use dyno_model::catalog::Growth;
 use dyno_model::event::{Listener, Phase};
-use dyno_model::failure::{FailureKind, OperationFailure, Remedy};
+use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::fault::FaultRecord;
 use dyno_model::history::History;
 use dyno_model::judge::{Asked, judge};
@@ -31,10 +31,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-
-/// How long an audit is tried again that the server refuses because others are at work, and the pause in between.
-const AUDIT_LIMIT: Duration = Duration::from_secs(60);
-const AUDIT_PAUSE: Duration = Duration::from_millis(100);
 
 /// The server's counter of the seconds that it has been up.
 const UPTIME: &str = "Uptime";
@@ -157,7 +153,7 @@ pub fn run_load<W: Workload>(
     input: &LoadInput<'_>,
     listener: &mut dyn Listener,
 ) -> Result<LoadRecord, TrialError> {
-    let native = Arc::new(NativeClients::new(Arc::new(workload), targets, 0, input.load));
+    let native = Arc::new(NativeClients::new(vec![Arc::new(workload)], targets, 0, input.load));
     listener.event(&input.enters(Phase::Ramp));
     let alone = Role::Alone;
     measure(&native, Ending::LeaveBehind, input, alone, || (), listener).map(|measured| measured.record)
@@ -199,7 +195,7 @@ fn measure(
 }
 
 /// Whose transactions a trial measures.
-trait Clients {
+pub(crate) trait Clients {
     /// What the audit needs to know of the data before the trial.
     type Baseline;
 
@@ -218,15 +214,26 @@ trait Clients {
     /// Which sessions they have opened on each of the nodes, as far as that is known.
     fn sessions(&self) -> Vec<&OpenSessions>;
 
-    async fn baseline(&self, observer: &mut Connection) -> Result<Self::Baseline, OperationFailure>;
+    /// How many databases they are spread over, each on a node of its own; 1 where they are not.
+    fn databases(&self) -> usize;
+
+    async fn baseline(
+        &self,
+        database: usize,
+        observer: &mut Connection,
+    ) -> Result<Self::Baseline, OperationFailure>;
 
     fn growth(&self, baseline: &Self::Baseline) -> Option<Growth>;
 
     /// What they read and wrote, where they write it down. They have ended.
     fn history(&self) -> Option<Arc<History>>;
 
+    /// What was counted in all of those of one database.
+    fn totals(&self, database: usize, all: &Totals) -> Totals;
+
     async fn audit(
         &self,
+        database: usize,
         observer: &mut Connection,
         facts: &AuditFacts<'_, Self::Baseline>,
     ) -> Result<Vec<AuditCheck>, OperationFailure>;
@@ -240,7 +247,7 @@ impl<W: Workload> Clients for Arc<NativeClients<W>> {
     }
 
     fn think(&self, name: u16) -> Option<Nanos> {
-        self.workload.think(name)
+        NativeClients::think(self, name)
     }
 
     fn hire(&self, crew: &mut Crew<'_>) -> Result<(), TrialError> {
@@ -255,28 +262,38 @@ impl<W: Workload> Clients for Arc<NativeClients<W>> {
         NativeClients::sessions(self).collect()
     }
 
-    async fn baseline(&self, observer: &mut Connection) -> Result<W::Baseline, OperationFailure> {
-        self.workload.baseline(observer).await
+    fn databases(&self) -> usize {
+        self.workloads.len()
+    }
+
+    async fn baseline(
+        &self,
+        database: usize,
+        observer: &mut Connection,
+    ) -> Result<W::Baseline, OperationFailure> {
+        self.workloads[database].baseline(observer).await
     }
 
     fn growth(&self, baseline: &W::Baseline) -> Option<Growth> {
-        self.workload.growth(baseline)
+        // Of several tables nobody says which one grows.
+        self.workloads[0].growth(baseline).filter(|_| self.workloads.len() == 1)
     }
 
     fn history(&self) -> Option<Arc<History>> {
-        self.workload.history()
+        self.workloads[0].history()
+    }
+
+    fn totals(&self, database: usize, all: &Totals) -> Totals {
+        NativeClients::totals(self, database, all)
     }
 
     async fn audit(
         &self,
+        database: usize,
         observer: &mut Connection,
         facts: &AuditFacts<'_, W::Baseline>,
     ) -> Result<Vec<AuditCheck>, OperationFailure> {
-        let mut checks = self.workload.audit(observer, facts).await?;
-        if let Some(ledger) = &self.ledger {
-            checks.push(ledger.audit(observer).await?);
-        }
-        Ok(checks)
+        NativeClients::audit(self, database, observer, facts).await
     }
 }
 
@@ -311,7 +328,15 @@ impl<S: Script> Clients for ScriptClients<'_, S> {
         Vec::new()
     }
 
-    async fn baseline(&self, observer: &mut Connection) -> Result<Vec<i64>, OperationFailure> {
+    fn databases(&self) -> usize {
+        1
+    }
+
+    async fn baseline(
+        &self,
+        _database: usize,
+        observer: &mut Connection,
+    ) -> Result<Vec<i64>, OperationFailure> {
         self.audit.values(observer).await
     }
 
@@ -323,8 +348,13 @@ impl<S: Script> Clients for ScriptClients<'_, S> {
         None
     }
 
+    fn totals(&self, _database: usize, all: &Totals) -> Totals {
+        all.clone()
+    }
+
     async fn audit(
         &self,
+        _database: usize,
         observer: &mut Connection,
         facts: &AuditFacts<'_, Vec<i64>>,
     ) -> Result<Vec<AuditCheck>, OperationFailure> {
@@ -341,9 +371,26 @@ pub fn run_trial<W: Workload>(
     input: &TrialInput<'_>,
     listener: &mut dyn Listener,
 ) -> Result<TrialRecord, TrialError> {
+    run_spread_trial(vec![workload], input, listener)
+}
+
+/// The same with clients that are spread over databases: [`TrialInput::nodes`] are these, and each has a workload of its own, which all are of one kind
+/// and have the same options. Each workload numbers its clients from 0, and is audited for itself; transactions have the names of the databases.
+///
+/// # Errors
+/// When nothing could be measured. Trouble during measuring is in the record's findings instead.
+///
+/// # Panics
+/// When there is no workload, or there are several and not as many as nodes.
+pub fn run_spread_trial<W: Workload>(
+    workloads: Vec<W>,
+    input: &TrialInput<'_>,
+    listener: &mut dyn Listener,
+) -> Result<TrialRecord, TrialError> {
     let clients = input.nodes.iter().map(|node| node.door.as_ref().unwrap_or(&node.target));
     let spare = input.nodes.iter().filter(|node| node.is_spare).count();
-    let native = NativeClients::new(Arc::new(workload), clients, spare, input.load.load);
+    let workloads = workloads.into_iter().map(Arc::new).collect();
+    let native = NativeClients::new(workloads, clients, spare, input.load.load);
     trial(&Arc::new(native), input, listener)
 }
 
@@ -368,10 +415,9 @@ fn trial(
 ) -> Result<TrialRecord, TrialError> {
     listener.event(&input.load.enters(Phase::Ramp));
     let mut observers = block_on(observers(&input.nodes)).map_err(TrialError::Ramp)?;
-    let observer = &mut observers[0];
-    let baseline = block_on(clients.baseline(observer)).map_err(TrialError::Baseline)?;
-    let server_version = observer.server_version().to_owned();
-    let load = LoadInput { growth: clients.growth(&baseline), ..input.load.clone() };
+    let baselines = baselines(clients, &mut observers).map_err(TrialError::Baseline)?;
+    let server_version = observers[0].server_version().to_owned();
+    let load = LoadInput { growth: clients.growth(&baselines[0]), ..input.load.clone() };
     let (mut before, mut read_at) = (Counters::new(), Instant::now());
     let read = || (before, read_at) = ((input.counters)(), Instant::now());
     let Measured { record: measured, totals, window } =
@@ -390,7 +436,6 @@ fn trial(
     let is_asked = settled.is_ok() && mended.is_none();
     let after = if is_asked { (input.counters)() } else { Counters::new() };
     let asked = states.as_ref().map_or(0, |states| asked_node(states));
-
     let mut record = TrialRecord {
         loading: input.loading,
         growth: load.growth,
@@ -401,10 +446,9 @@ fn trial(
         named.think = clients.think(name as u16);
     }
     listener.event(&load.enters(Phase::Audit));
-    let facts = AuditFacts { baseline, totals: &totals, opens: window.opens() };
+    let asks = Asks { clients, input, totals: &totals, opens: window.opens() };
     let silence;
-    let asks = Asks { clients, node: &input.nodes[asked] };
-    (record.audit, silence) = audited(&asks, &mut observers[asked], input, settled, &facts);
+    (record.audit, silence) = asks.audited(&mut observers, asked, settled, baselines);
     if let Some(history) = clients.history() {
         listener.history(&input.trial.id, None, &history);
     }
@@ -428,6 +472,15 @@ fn trial(
     let asked = Asked { engine: input.nodes[0].target.engine, clients: load.clients, load: load.load };
     record.findings = judge(&record, &asked);
     Ok(record)
+}
+
+/// What is in each database before.
+fn baselines<C: Clients>(
+    clients: &C,
+    observers: &mut [Connection],
+) -> Result<Vec<C::Baseline>, OperationFailure> {
+    let databases = observers.iter_mut().take(clients.databases()).enumerate();
+    databases.map(|(database, observer)| block_on(clients.baseline(database, observer))).collect()
 }
 
 /// [`settle`] on every node that runs, and the sum of it. Observers of nodes that may have been harmed connect anew. Of scripts no sessions are known:
@@ -455,26 +508,6 @@ fn settle_all(
         }
     });
     settled.sum()
-}
-
-/// A connection to each node, all of which have then done what was committed on any of them before, tables for example.
-async fn observers(nodes: &[Node]) -> Result<Vec<Connection>, OperationFailure> {
-    let mut observers = Vec::with_capacity(nodes.len());
-    for node in nodes {
-        observers.push(observe(&node.target).await?);
-    }
-    for (observer, node) in observers.iter_mut().zip(nodes) {
-        catch_up(observer, node).await?;
-    }
-    Ok(observers)
-}
-
-/// Waits until a node has done all that was committed before.
-async fn catch_up(observer: &mut Connection, node: &Node) -> Result<(), OperationFailure> {
-    match node.barrier {
-        Some(barrier) => observer.query(barrier, &mut Discard).await.map(|_| ()),
-        None => Ok(()),
-    }
 }
 
 /// What ended a trial. A system that dies or a user who interrupts when all is measured and audited ends nothing.
@@ -505,93 +538,4 @@ fn growth(before: &Counters, after: &Counters) -> Counters {
         .filter_map(|(name, value)| Some((name.clone(), value - before.get(name)?)))
         .filter(|(_, growth)| *growth != 0)
         .collect()
-}
-
-/// The node that is asked about the data: the first that was up all the time, which has taken the place of one that comes back; else the first that
-/// runs.
-fn asked_node(states: &[NodeState]) -> usize {
-    let first = |is_meant: fn(&NodeState) -> bool| states.iter().position(is_meant);
-    first(|state| *state == NodeState::Up).or_else(|| first(|state| *state != NodeState::Down)).unwrap_or(0)
-}
-
-/// What the data is held against, and where it is asked for.
-struct Asks<'a, C> {
-    clients: &'a C,
-    node: &'a Node,
-}
-
-/// The audit of data that the clients' sessions are done with, and why nobody answered it, if nobody did: the server has stopped, and who
-/// knows since when, or the user does not want to wait.
-fn audited<C: Clients>(
-    asks: &Asks<'_, C>,
-    observer: &mut Connection,
-    input: &TrialInput<'_>,
-    settled: Result<u64, OperationFailure>,
-    facts: &AuditFacts<'_, C::Baseline>,
-) -> (AuditRecord, Option<String>) {
-    let unsettled = settled.as_ref().copied().unwrap_or_default();
-    let mut silence = None;
-    let checks = match (input.load.is_dead)() {
-        Some(reason) => Err(reason),
-        None if !input.is_audited => Ok(Vec::new()),
-        None => settled.and_then(|_| asks.audit(observer, facts)).map_err(|failure| {
-            silence = is_unanswered(&failure).then(|| failure.to_string());
-            failure.to_string()
-        }),
-    };
-    let not_run = |reason| vec![AuditCheck::NotRun { name: "audit".to_owned(), reason }];
-    (AuditRecord { checks: checks.unwrap_or_else(not_run), unsettled }, silence)
-}
-
-impl<C: Clients> Asks<'_, C> {
-    fn audit(
-        &self,
-        observer: &mut Connection,
-        facts: &AuditFacts<'_, C::Baseline>,
-    ) -> Result<Vec<AuditCheck>, OperationFailure> {
-        let ask = async |observer: &mut Connection| {
-            catch_up(observer, self.node).await?;
-            self.clients.audit(observer, facts).await
-        };
-        let deadline = Instant::now() + AUDIT_LIMIT;
-        let mut was_renewed = false;
-        loop {
-            let audited: Result<Vec<AuditCheck>, OperationFailure> = match was_renewed {
-                false => block_on(ask(observer)),
-                true => block_on(async { ask(&mut observe(&self.node.target).await?).await }),
-            };
-            let is_tried_again =
-                audited.as_ref().is_err_and(|failure: &OperationFailure| match failure.kind.remedy() {
-                    _ if is_unanswered(failure) || is_end_requested() => false,
-                    // A cluster that has lost a node refuses for a while what would have to wait.
-                    Remedy::RetryTransaction => Instant::now() < deadline,
-                    // The connection may have broken with those of the clients; the server may be well again.
-                    _ => !was_renewed,
-                });
-            if !is_tried_again {
-                return audited;
-            }
-            std::thread::sleep(AUDIT_PAUSE);
-            was_renewed = true;
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_node_that_was_up_all_the_time_is_asked_before_one_that_came_back() {
-        let back = NodeState::Restarted(Instant::now());
-        for (states, asked) in [
-            (vec![NodeState::Up, NodeState::Up], 0),
-            (vec![NodeState::Down, NodeState::Up], 1),
-            (vec![back, NodeState::Up], 1),
-            (vec![NodeState::Down, back], 1),
-            (vec![], 0),
-        ] {
-            assert_eq!(asked_node(&states), asked, "{states:?}");
-        }
-    }
 }

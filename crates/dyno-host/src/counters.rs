@@ -13,14 +13,26 @@ use crate::engine::{UPTIME, questions};
 use dyno_model::failure::OperationFailure;
 use dyno_model::target::Target;
 use std::collections::BTreeMap;
+use std::slice;
 
 /// Counters at one moment.
 ///
 /// # Errors
 /// When the system cannot be reached or refuses to answer.
 pub fn snapshot(target: &Target) -> Result<BTreeMap<String, i64>, OperationFailure> {
+    snapshot_of(target, &[])
+}
+
+/// The same; what a server counts for each database is summed over these in the place of the target's.
+///
+/// # Errors
+/// As [`snapshot`].
+pub fn snapshot_of(target: &Target, databases: &[String]) -> Result<BTreeMap<String, i64>, OperationFailure> {
     match &questions(target.engine).server {
-        Some(server) => (server.counters)(&mut ControlConnection::open(target)?),
+        Some(server) => {
+            let databases = if databases.is_empty() { slice::from_ref(&target.database) } else { databases };
+            (server.counters)(&mut ControlConnection::open(target)?, databases)
+        }
         None => Ok(BTreeMap::new()),
     }
 }

@@ -14,7 +14,7 @@
 //! * [`HostError`]: why any of this could not be done;
 //! * `engine`: what systems can be asked beside the load, one folder per engine; the next four ask it;
 //! * [`settings`]: reading settings back and comparing them with what was asked for;
-//! * [`marker`]: the production guard: dyno writes only to what is empty or its own;
+//! * [`marker`]: the production guard: dyno writes only to what is empty or its own; [`databases`]: several on one server;
 //! * [`probe`]: what preflight asks; [`checkup`]: what would spoil a measurement on this machine; [`counters`]: what servers
 //!   count themselves;
 //! * [`survey`]: the tables of a database, for whoever begins to measure it;
@@ -31,6 +31,7 @@ pub mod checkup;
 mod control_connection;
 pub mod counters;
 pub mod data_set;
+pub mod databases;
 mod engine;
 mod error;
 pub mod existing;

@@ -4,7 +4,8 @@
 //! The marker, a table named [`MARKER_TABLE`], lists the tables that dyno made, one row each, so [`cleanup`] can drop these and no
 //! others. A table that took the place of one that dyno did not make is not listed: after a run that was killed, a table of its name
 //! may be the user's again, or still be. A row with the empty name stands for the claim itself, one with [`EVERYTHING`] for whatever is
-//! there: it is written before a program makes tables that nobody knows beforehand, and gives way to their names.
+//! there: it is written before a program makes tables that nobody knows beforehand, and gives way to their names. One whose name no table
+//! can have stands for the database, which is then dyno's too.
 
 use crate::control_connection::{Asked, ControlConnection};
 use crate::error::HostError;
@@ -19,6 +20,9 @@ pub const MARKER_TABLE: &str = "dyno_marker";
 /// [`Claim::record_tables`]. [`Claim::adopt_all`] puts their names in its place.
 pub const EVERYTHING: &str = "*";
 
+/// Stands for the database itself, where dyno made it: no table can be called so.
+const DATABASE: &str = " database";
+
 /// How many tables an error names.
 const TABLES_SHOWN: usize = 5;
 
@@ -29,12 +33,12 @@ pub struct ClaimOptions<'a> {
     pub experiment: &'a str,
     /// UTC time, RFC 3339, likewise.
     pub created_at: &'a str,
-    /// What `--yes-write-to` named, if it was given: a database that may be written to although it has foreign tables.
+    /// What `--yes-write-to` named, if it was given: databases, separated by commas, that may be written to although they have foreign tables.
     pub yes_write_to: Option<&'a str>,
 }
 
 /// The right to write to a database.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Claim {
     /// Name of the database.
     pub database: String,
@@ -94,10 +98,7 @@ pub fn examine(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, Hos
 fn look(target: &Target, options: &ClaimOptions<'_>) -> Result<(Claim, Option<Marker>), HostError> {
     let name = database_name(target);
     if !target.engine.keeps_data() {
-        return Ok((
-            Claim { database: name, is_forced: false, tables: BTreeSet::new(), replaced: BTreeSet::new() },
-            None,
-        ));
+        return Ok((Claim { database: name, ..Claim::default() }, None));
     }
     let failed = not_marked(&name);
     let mut marker = Marker::open(target).map_err(failed)?;
@@ -105,7 +106,8 @@ fn look(target: &Target, options: &ClaimOptions<'_>) -> Result<(Claim, Option<Ma
     let is_marked = tables.remove(MARKER_TABLE);
     let ours = if is_marked { marker.ours(&tables).map_err(failed)? } else { BTreeSet::new() };
     let foreign: Vec<String> = tables.difference(&ours).cloned().collect();
-    let is_named = options.yes_write_to == Some(name.as_str());
+    let is_named =
+        options.yes_write_to.is_some_and(|all| all == name || all.split(',').any(|one| one == name));
     if !foreign.is_empty() && !is_named {
         return Err(not_ours(&name, &foreign, options.yes_write_to));
     }
@@ -186,6 +188,32 @@ impl Claim {
         }
         Ok(())
     }
+}
+
+/// Marks a database that dyno has just made as its own.
+///
+/// # Errors
+/// When it cannot be marked, or is not empty any more.
+pub(crate) fn claim_made(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, HostError> {
+    let claim = claim(target, &ClaimOptions { yes_write_to: None, ..*options })?;
+    let failed = not_marked(&claim.database);
+    Marker::open(target).and_then(|mut marker| marker.record(DATABASE, options)).map_err(failed)?;
+    Ok(claim)
+}
+
+/// True when dyno made the database, and nothing is in it but what dyno made.
+///
+/// # Errors
+/// When it cannot be asked.
+pub(crate) fn is_all_ours(target: &Target) -> Result<bool, HostError> {
+    let failed = not_marked(&target.database);
+    let mut marker = Marker::open(target).map_err(failed)?;
+    let mut tables = marker.tables().map_err(failed)?;
+    if !tables.remove(MARKER_TABLE) || !marker.is_made().map_err(failed)? {
+        return Ok(false);
+    }
+    let ours = marker.ours(&tables).map_err(failed)?;
+    Ok(tables.is_subset(&ours))
 }
 
 /// Drops the tables that the marker lists, those that this run made in the place of others ([`Claim::replaced`]), and the marker;
@@ -286,7 +314,14 @@ impl Marker {
     fn recorded(&mut self) -> Asked<BTreeSet<String>> {
         let rows =
             self.session.rows(&format!("SELECT table_name FROM {MARKER_TABLE} WHERE table_name <> ''"))?;
-        Ok(rows.into_iter().flatten().flatten().collect())
+        Ok(rows.into_iter().flatten().flatten().filter(|name| name != DATABASE).collect())
+    }
+
+    /// True when dyno made the database.
+    fn is_made(&mut self) -> Asked<bool> {
+        let name = self.engine.dialect().literal(DATABASE);
+        let asks = format!("SELECT count(*) FROM {MARKER_TABLE} WHERE table_name = {name}");
+        Ok(self.session.count(&asks)? > 0)
     }
 
     fn drop_table(&mut self, table: &str) -> Asked<()> {

@@ -12,15 +12,23 @@ pub struct AuditRecord {
     /// Sessions of clients that were still at work on the server when the data was checked, although they were told to end.
     #[serde(default)]
     pub unsettled: u64,
+    /// The database that each of the checks is of, where clients were spread over several; else none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub databases: Vec<String>,
 }
 
 impl From<AuditCheck> for AuditRecord {
     fn from(check: AuditCheck) -> Self {
-        Self { checks: vec![check], unsettled: 0 }
+        Self { checks: vec![check], ..Self::default() }
     }
 }
 
 impl AuditRecord {
+    /// The checks, each with its database where clients were spread over several.
+    pub fn places(&self) -> impl Iterator<Item = (Option<&str>, &AuditCheck)> {
+        self.checks.iter().enumerate().map(|(at, check)| (self.databases.get(at).map(String::as_str), check))
+    }
+
     /// The worst verdict of all checks.
     #[must_use]
     pub fn verdict(&self) -> AuditVerdict {

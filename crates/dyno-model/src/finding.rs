@@ -186,6 +186,11 @@ pub enum Finding {
     },
     /// The audit found the data violated.
     AuditViolated,
+    /// In which of the databases that clients were spread over it did.
+    ViolatedIn {
+        /// Their names.
+        databases: Vec<String>,
+    },
     /// The audit could not be run.
     AuditNotRun {
         /// Why.
@@ -368,6 +373,7 @@ impl Finding {
             | Self::WarmUpLeft { .. }
             | Self::Drift { .. }
             | Self::AuditViolated
+            | Self::ViolatedIn { .. }
             | Self::AuditNotRun { .. }
             | Self::Unsettled { .. }
             | Self::ForeignSessions { .. }

@@ -10,7 +10,7 @@
 //! * [`latency`]: the histogram every response time goes into;
 //! * [`audit`], [`finding`]: what the data said afterwards, and doubts about a number;
 //! * [`history`]: what clients read and wrote, and the anomalies in it; [`isolation`]: the levels that forbid them;
-//! * [`stages`]: a load that changes inside a trial; [`beside`]: workloads that run at the same time;
+//! * [`stages`]: a load that changes inside a trial; [`beside`]: workloads that run at the same time; [`databases`]: clients spread over several;
 //! * [`limit`]: what figures have to keep to; [`search`]: the highest load at which they do; [`front`]: the first pages of a test report;
 //! * [`record`], [`event`]: what is written down about a trial while it runs; [`judge`]: doubts that follow from it;
 //! * [`monitor`]: what is seen beside the load each second, of machine and server; [`observation`]: what is seen of a machine before, and
@@ -26,6 +26,7 @@ pub mod audit;
 pub mod beside;
 pub mod catalog;
 pub mod curve;
+pub mod databases;
 pub mod engine;
 pub mod event;
 mod existing;

@@ -1,5 +1,6 @@
 //! The load of a trial: how transactions come, and when measuring ends.
 
+use crate::databases::Databases;
 use crate::retry::RetryPolicy;
 use crate::search::Search;
 use crate::stages::{Course, LoadBy, Stages};
@@ -51,6 +52,9 @@ pub struct LoadPlan {
     /// Numbers of rows at which a table that grows is reported, rising. Empty: the table does not grow, or ten equal steps.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub milestones: Vec<u64>,
+    /// What the clients are spread over.
+    #[serde(default, skip_serializing_if = "Databases::is_one")]
+    pub databases: Databases,
 }
 
 impl LoadPlan {
@@ -113,6 +117,7 @@ impl LoadPlan {
             find: None,
             retry: RetryPolicy::Kind,
             milestones: Vec::new(),
+            databases: Databases::One,
         }
     }
 }

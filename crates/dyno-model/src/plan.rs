@@ -13,7 +13,7 @@ use std::path::PathBuf;
 pub use crate::existing::{DataPolicy, ExistingSystem, MonitorPlan, PasswordSource, SteeringPlan, TurnsPlan};
 pub use crate::load::{LoadPlan, Spacing, StopRule};
 pub use crate::metric::Metric;
-pub use crate::server::{MANAGEMENT_NODE, ManagedServer, ServerKind};
+pub use crate::server::{DATABASE, MANAGEMENT_NODE, ManagedServer, ServerKind};
 pub use crate::stages::{LoadBy, Stages};
 pub use crate::way::{ApplicationKind, ApplicationPlan, EndpointPlan, ProxyKind, ProxyPlan, Via};
 
@@ -323,6 +323,16 @@ impl SystemPlan {
             SystemSource::Managed(server) => server.kind.engine(),
             SystemSource::Existing(existing) => existing.engine,
             SystemSource::Imported => Engine::UNKNOWN,
+        }
+    }
+
+    /// The database that its address names; perhaps empty.
+    #[must_use]
+    pub fn database(&self) -> &str {
+        match &self.source {
+            SystemSource::Managed(_) => DATABASE,
+            SystemSource::Existing(existing) => &existing.database,
+            SystemSource::Imported => "",
         }
     }
 

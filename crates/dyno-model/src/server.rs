@@ -6,6 +6,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
+/// The database of servers that dyno starts, and its account there.
+pub const DATABASE: &str = "dyno";
+
 /// A server that dyno starts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ManagedServer {

@@ -17,7 +17,7 @@ use dyno_engine::workload::{
     AuditFacts, ClientId, DataSet, StatementText, TableDefinition, Workload, isolation_option,
     isolation_setup,
 };
-use dyno_engine::{OwnAudit, Session, TrialError, TrialInput, run_trial};
+use dyno_engine::{OwnAudit, Session, TrialError, TrialInput, run_spread_trial};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::{OptionDescription, OptionKind, OptionValue, WorkloadDescription, WorkloadOptions};
 use dyno_model::engine::Quoting;
@@ -326,12 +326,16 @@ impl Client {
 }
 
 impl Transactions {
-    /// Measures one trial.
+    /// Measures one trial: of one, or of one for each database that the clients are spread over.
     ///
     /// # Errors
     /// When nothing could be measured. Trouble during measuring is in the record's findings instead.
-    pub fn run(self, input: &TrialInput<'_>, listener: &mut dyn Listener) -> Result<TrialRecord, TrialError> {
-        run_trial(self, input, listener)
+    pub fn run(
+        all: Vec<Self>,
+        input: &TrialInput<'_>,
+        listener: &mut dyn Listener,
+    ) -> Result<TrialRecord, TrialError> {
+        run_spread_trial(all, input, listener)
     }
 }
 

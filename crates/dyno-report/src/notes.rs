@@ -133,7 +133,9 @@ fn load_sentence(load: &LoadPlan, lang: Lang) -> String {
     let how = offered(load, lang)
         .map(|(rate, spacing)| notes::NOTE_RATE.fill(lang, &[("rate", &rate), ("spacing", &spacing)]));
     let think = load.think.map(|mean| notes::NOTE_THINK.fill(lang, &[("think", &mean.to_string())]));
-    [sentence].into_iter().chain(how).chain(think).collect::<Vec<_>>().join(lang.space)
+    let databases = (!load.databases.is_one())
+        .then(|| notes::NOTE_DATABASES.fill(lang, &[("databases", &load.databases.number().to_string())]));
+    [sentence].into_iter().chain(databases).chain(how).chain(think).collect::<Vec<_>>().join(lang.space)
 }
 
 /// How many transactions arrive, and how they lie in time; `None` in a closed loop.

@@ -263,6 +263,9 @@ fn program(server: &ManagedServer, lang: Lang) -> String {
 /// How a trial is loaded: what ends it, what arrives, what goes before, as a list.
 fn rule(load: &LoadPlan, lang: Lang) -> String {
     let mut told = vec![stop(load, lang)];
+    if !load.databases.is_one() {
+        told.push(fill(words::OVER_DATABASES, &[("number", &load.databases.number())], lang));
+    }
     if let Some(rate) = load.rate {
         let message = match load.spacing {
             Spacing::Poisson => words::ARRIVING,

@@ -272,10 +272,14 @@ fn trial_figures(record: &TrialRecord, lang: Lang) -> String {
 
 /// What the checks of the trial found wrong, each thing once; of workloads beside only that something is.
 fn violated(record: &TrialRecord, lang: Lang) -> Vec<String> {
-    let checks = record.audit.checks.iter().filter(|check| check.verdict() == AuditVerdict::Violated);
+    let checks = record.audit.places().filter(|(_, check)| check.verdict() == AuditVerdict::Violated);
     let mut told: Vec<String> = Vec::new();
-    for check in checks {
+    for (database, check) in checks {
         let sentence = wrong(check, lang);
+        let sentence = match database {
+            Some(database) => names::labelled(database, &sentence, lang),
+            None => sentence,
+        };
         if !told.contains(&sentence) {
             told.push(sentence);
         }

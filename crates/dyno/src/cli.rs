@@ -225,7 +225,7 @@ pub(crate) struct RunArguments {
     /// Write to this database although it is neither empty nor made by dyno
     ///
     /// dyno makes, fills and drops tables. It refuses a database that holds tables of others unless its name is given
-    /// here.
+    /// here; several are separated by commas.
     #[arg(long, value_name = "DATABASE")]
     pub(crate) yes_write_to: Option<String>,
 }

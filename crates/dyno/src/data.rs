@@ -1,16 +1,19 @@
 //! The data of a trial: made, restored by copy, or used once more.
 
 use crate::interrupt::Interrupts;
+use crate::spread::{Spread, Wish};
 use crate::system::Ready;
 use crate::systems::Systems;
+use crate::together::Together;
 use dyno_engine::loading::{self, Loading};
 use dyno_engine::workload::DataSet;
-use dyno_host::marker::EVERYTHING;
+use dyno_host::marker::{ClaimOptions, EVERYTHING};
 use dyno_model::event::Listener;
 use dyno_model::failure::FailureKind;
 use dyno_model::plan::{DataPolicy, Trial};
 use dyno_model::target::Target;
 use dyno_model::units::Nanos;
+use dyno_store::utc_now;
 use std::time::{Duration, Instant};
 
 /// Why a trial has no figures.
@@ -41,27 +44,36 @@ impl Provider<'_, '_> {
     /// Brings the system up, and makes or restores its data unless what is there will do. Returns the time that the data took.
     pub(crate) fn provide(
         &mut self,
-        data: &dyn DataSet,
+        data: &Together<'_>,
         listener: &mut dyn Listener,
     ) -> Result<Nanos, Missing> {
-        if self.systems.restores(self.trial.treatment, data) {
-            return self.restore(data, listener);
+        let treatment = self.trial.treatment;
+        if self.systems.restores(treatment, data) {
+            let time = self.restore(data, listener)?;
+            self.systems.enter(treatment)?;
+            return Ok(time);
         }
-        self.systems.bring_up(self.trial.treatment, listener)?;
+        self.systems.bring_up(treatment, listener)?;
+        self.systems.enter(treatment)?;
         self.make(data, listener)
     }
 
-    fn restore(&mut self, data: &dyn DataSet, listener: &mut dyn Listener) -> Result<Nanos, Missing> {
+    fn restore(&mut self, data: &Together<'_>, listener: &mut dyn Listener) -> Result<Nanos, Missing> {
         let (trial, interrupts) = (self.trial, self.interrupts);
         let fingerprint = data.fingerprint();
         if self.systems.is_up_with(trial.treatment, &fingerprint, data.is_reusable()) {
             return Ok(Nanos(0));
         }
-        let tables = data.tables();
-        let names: Vec<&str> = tables.iter().map(|table| table.name.as_str()).collect();
+        let names = if data.databases.is_empty() { names(data) } else { Vec::new() };
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let disks = self.systems.disks().clone();
+        let experiment = self.systems.plan.name.clone();
         let mut load = |ready: &Ready, listener: &mut dyn Listener| {
-            load(trial, ready, data, interrupts, listener).map_err(|missing| match disks.full_now() {
+            let loaded = match data.databases.is_empty() {
+                true => load(trial, ready, &[(ready.target(), data)], interrupts, listener),
+                false => load_databases(&experiment, trial, ready, data, interrupts, listener),
+            };
+            loaded.map_err(|missing| match disks.full_now() {
                 Some(reason) => Missing::System(reason),
                 None => missing,
             })
@@ -71,7 +83,7 @@ impl Provider<'_, '_> {
     }
 
     /// Makes the data set on a system that is up, unless the one that is there will do.
-    fn make(&mut self, data: &dyn DataSet, listener: &mut dyn Listener) -> Result<Nanos, Missing> {
+    fn make(&mut self, data: &Together<'_>, listener: &mut dyn Listener) -> Result<Nanos, Missing> {
         let system = self.systems.system_of(self.trial.treatment);
         if self.systems.data_policy(system) == DataPolicy::Existing {
             return Ok(Nanos(0));
@@ -80,17 +92,18 @@ impl Provider<'_, '_> {
         if data.is_reusable() && ready.has_loaded(&data.fingerprint()) {
             return Ok(Nanos(0));
         }
-        let tables = data.tables();
-        let mut names: Vec<&str> = tables.iter().map(|table| table.name.as_str()).collect();
-        if data.is_made_once() {
-            names.push(EVERYTHING);
-            let unmake = |target: &Target| data.unmake(target, self.interrupts.count());
-            self.systems.clear(system, &unmake).map_err(Missing::Trial)?;
+        let mut places: Vec<(Target, &dyn DataSet)> = Vec::new();
+        for (name, workload) in &data.databases {
+            self.systems.begin_loading_in(system, name, &names(workload.data())).map_err(Missing::Trial)?;
+            let ready = self.systems.ready(system).expect("it is still up");
+            places.push((ready.spread.target(&ready.target(), name), workload.data()));
         }
-        self.systems.begin_loading(system, &names).map_err(Missing::Trial)?;
+        if places.is_empty() {
+            places.push((self.begin_loading(system, data)?, data));
+        }
         let disks = self.systems.disks().clone();
         let ready = self.systems.ready(system).expect("it is still up");
-        let time = load(self.trial, ready, data, self.interrupts, listener);
+        let time = load(self.trial, ready, &places, self.interrupts, listener);
         if data.is_made_once() {
             // What was made before a failure is dyno's too, and has names now.
             self.systems.adopt(system).map_err(Missing::Trial)?;
@@ -103,25 +116,73 @@ impl Provider<'_, '_> {
         ready.note_loaded(data.fingerprint());
         Ok(time.into())
     }
+
+    /// Says what is about to be made in a system's own database, and clears away what cannot be made twice. Returns where that is.
+    fn begin_loading(&mut self, system: usize, data: &dyn DataSet) -> Result<Target, Missing> {
+        let mut names = names(data);
+        if data.is_made_once() {
+            names.push(EVERYTHING.to_owned());
+            let unmake = |target: &Target| data.unmake(target, self.interrupts.count());
+            self.systems.clear(system, &unmake).map_err(Missing::Trial)?;
+        }
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        self.systems.begin_loading(system, &names).map_err(Missing::Trial)?;
+        Ok(self.systems.ready(system).expect("it is still up").target())
+    }
 }
 
-/// Loads a data set; returns the time it took.
+/// Names of the tables.
+fn names(data: &dyn DataSet) -> Vec<String> {
+    data.tables().into_iter().map(|table| table.name).collect()
+}
+
+/// Makes databases on a server that nobody else knows, each with its data.
+fn load_databases(
+    experiment: &str,
+    trial: &Trial,
+    ready: &Ready,
+    data: &Together<'_>,
+    interrupts: &Interrupts,
+    listener: &mut dyn Listener,
+) -> Result<Duration, Missing> {
+    let created_at = utc_now();
+    let options = ClaimOptions { experiment, created_at: &created_at, yes_write_to: None };
+    let base = ready.target();
+    let databases: Vec<String> = data.databases.iter().map(|(name, _)| name.clone()).collect();
+    let mut spread = Spread::default();
+    let wish = Wish { policy: DataPolicy::Own, only_reads: false };
+    spread.enter(&base, &databases, wish, &options)?;
+    let mut places: Vec<(Target, &dyn DataSet)> = Vec::new();
+    for (name, workload) in &data.databases {
+        spread.record_tables(&base, name, &names(workload.data()), &options)?;
+        places.push((spread.target(&base, name), workload.data()));
+    }
+    let time = load(trial, ready, &places, interrupts, listener)?;
+    spread.adopt_all(&base, &options)?;
+    Ok(time)
+}
+
+/// Loads data sets, one after another; returns the time it took.
 fn load(
     trial: &Trial,
     ready: &Ready,
-    data: &dyn DataSet,
+    places: &[(Target, &dyn DataSet)],
     interrupts: &Interrupts,
     listener: &mut dyn Listener,
 ) -> Result<Duration, Missing> {
     let began = Instant::now();
-    let target = ready.target();
-    let loading = Loading { trial: &trial.id, target: &target, data, interrupts: interrupts.count() };
-    match loading::load(&loading, listener) {
-        Ok(_) => Ok(began.elapsed()),
-        Err(failure) if failure.kind == FailureKind::Cancelled => Err(Missing::Interrupted),
-        Err(failure) => match ready.ending() {
-            Some(reason) => Err(Missing::System(reason)),
-            None => Err(Missing::Trial(format!("the data could not be loaded: {failure}"))),
-        },
+    for (target, data) in places {
+        let loading = Loading { trial: &trial.id, target, data: *data, interrupts: interrupts.count() };
+        match loading::load(&loading, listener) {
+            Ok(_) => {}
+            Err(failure) if failure.kind == FailureKind::Cancelled => return Err(Missing::Interrupted),
+            Err(failure) => {
+                return Err(match ready.ending() {
+                    Some(reason) => Missing::System(reason),
+                    None => Missing::Trial(format!("the data could not be loaded: {failure}")),
+                });
+            }
+        }
     }
+    Ok(began.elapsed())
 }

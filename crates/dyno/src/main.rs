@@ -33,6 +33,7 @@ mod run;
 mod search;
 mod slot;
 mod spec_file;
+mod spread;
 mod steered;
 mod system;
 mod systems;

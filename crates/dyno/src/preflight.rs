@@ -1,13 +1,15 @@
 //! Whether an experiment can be run here, found out before anything is started or written.
 
 use crate::checkup;
+use crate::spread::missing;
 use crate::steered::steering;
-use crate::systems::CONNECTIONS_BESIDE;
+use crate::systems::connections_beside;
 use crate::together::{self, Member, Together};
 use crate::workload::AnyWorkload;
 use dyno_drivers::open_files;
 use dyno_drivers::patience::is_end_requested;
-use dyno_engine::workload::{DataSet, Workload};
+use dyno_engine::workload::Workload;
+use dyno_host::databases;
 use dyno_host::marker::{self, ClaimOptions};
 use dyno_host::shell::missing_command;
 use dyno_host::{HostError, existing, probe, server, way};
@@ -269,15 +271,12 @@ fn connections_allowed(
 
 /// Connections that a system is asked for at most, those beside the clients' included.
 fn connections_needed(plan: &Plan, system: usize) -> u64 {
-    u64::from(plan.most_sessions(system).saturating_add(CONNECTIONS_BESIDE))
+    u64::from(plan.most_sessions(system).saturating_add(connections_beside(plan, system)))
 }
 
 fn most_rows(plan: &Plan, system: usize) -> u64 {
     let of_system = plan.treatments.iter().filter(|treatment| treatment.system == system);
-    let rows = of_system.filter_map(|treatment| {
-        let together = Together::of(plan, treatment).ok()?;
-        Some(together.tables().iter().map(|table| table.rows).sum::<u64>())
-    });
+    let rows = of_system.filter_map(|treatment| Some(Together::of(plan, treatment).ok()?.rows()));
     rows.max().unwrap_or(0)
 }
 
@@ -331,6 +330,49 @@ fn existing_system(
             Err(error) => return found(of_system(plan, index, Obstacle::said(&error.to_string()))),
         };
     let target = &connected.target;
+    match databases_to_ask(plan, index, source, target) {
+        Ok(databases) => {
+            for database in &databases {
+                database_found(plan, index, source, database, yes_write_to, found);
+            }
+        }
+        Err(error) => found(of_system(plan, index, Obstacle::said(&error))),
+    }
+    let mut of_state = |obstacle| found(of_system(plan, index, obstacle));
+    if let Err(failure) = server_state(plan, index, target, &mut of_state) {
+        of_state(Obstacle::StateUnknown { failure: failure.to_string() });
+    }
+}
+
+/// The databases of a system that a run works in and that are there. Where dyno makes its tables, it makes those that are missing.
+fn databases_to_ask(
+    plan: &Plan,
+    index: usize,
+    source: &ExistingSystem,
+    target: &Target,
+) -> Result<Vec<Target>, String> {
+    let names = plan.databases_of(index);
+    let own = plan.uses_own_database(index).then(|| target.clone());
+    if names.is_empty() {
+        return Ok(own.into_iter().collect());
+    }
+    if source.data == DataPolicy::Existing {
+        missing(target, &names)?;
+    }
+    let are_there = databases::are_there(target, &names).map_err(|error| error.to_string())?;
+    let there = names.iter().zip(are_there).filter(|(_, is_there)| *is_there);
+    Ok(own.into_iter().chain(there.map(|(name, _)| databases::beside(target, name))).collect())
+}
+
+/// Whether a database may be used, and whether scripts find in it what they need.
+fn database_found(
+    plan: &Plan,
+    index: usize,
+    source: &ExistingSystem,
+    target: &Target,
+    yes_write_to: Option<&str>,
+    found: &mut impl FnMut(PreflightFinding),
+) {
     let options = ClaimOptions { experiment: &plan.name, created_at: "", yes_write_to };
     let claim = marker::examine(target, &options);
     let is_free = claim.is_ok();
@@ -342,10 +384,6 @@ fn existing_system(
     }
     scripts(plan, index, source, target, is_free, found);
     programs(plan, index, source, target, &Claimed { is_free, is_forced }, found);
-    let mut of_state = |obstacle| found(of_system(plan, index, obstacle));
-    if let Err(failure) = server_state(plan, index, target, &mut of_state) {
-        of_state(Obstacle::StateUnknown { failure: failure.to_string() });
-    }
 }
 
 /// A file that the run will make is not made by a look at it: an empty database in memory answers in its place.
@@ -477,7 +515,13 @@ fn scripts(
         }
         match sql.rehearse(target) {
             Ok(refused) => {
-                refused.into_iter().for_each(|reason| tell(Obstacle::ScriptRefused { reason }));
+                let in_place = |reason| match plan.databases_of(index).is_empty() {
+                    true => reason,
+                    false => format!("{}: {reason}", target.database),
+                };
+                refused
+                    .into_iter()
+                    .for_each(|reason| tell(Obstacle::ScriptRefused { reason: in_place(reason) }));
             }
             Err(failure) => tell(Obstacle::ScriptsUntried { failure: failure.to_string() }),
         }

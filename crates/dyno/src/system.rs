@@ -1,5 +1,6 @@
 //! One system that answers: a server that dyno started, or one that was there, with what dyno knows of it while a run goes on.
 
+use crate::spread::Spread;
 use dyno_engine::Node;
 use dyno_host::counters;
 use dyno_host::existing::ConnectedSystem;
@@ -33,6 +34,8 @@ pub(crate) struct Ready {
     pub(crate) ways: Vec<(String, RunningWay)>,
     /// Directly in front of its servers, where a fault is to cut the way to one.
     gates: Vec<Arc<Gate>>,
+    /// Databases of it that clients were spread over.
+    pub(crate) spread: Spread,
     /// What stops it, if a command of the user's started it.
     pub(crate) turn: Option<Turn>,
 }
@@ -56,6 +59,7 @@ impl Ready {
             is_untouched: true,
             ways: Vec::new(),
             gates: Vec::new(),
+            spread: Spread::default(),
             turn: None,
         }
     }
@@ -122,6 +126,7 @@ impl Ready {
     pub(crate) fn take_over(&mut self, known: Self) {
         self.ways = known.ways;
         self.gates = known.gates;
+        self.spread = known.spread;
         if let (Some(claim), Some(known)) = (&mut self.claim, known.claim) {
             claim.replaced.extend(known.replaced);
         }
@@ -228,7 +233,12 @@ impl Ready {
 
     /// True when it can be connected to and asked.
     pub(crate) fn answers(&self) -> bool {
-        self.ending().is_none() && self.asked().is_ok()
+        self.ending().is_none() && self.silence().is_none()
+    }
+
+    /// Why it does not answer, if it does not.
+    pub(crate) fn silence(&self) -> Option<OperationFailure> {
+        self.asked(&[]).err()
     }
 
     /// What the monitor looks at. An application on the clients' way belongs to what they use.
@@ -236,6 +246,7 @@ impl Ready {
         &self,
         way: Option<&EndpointPlan>,
         command: Option<monitor::RemoteCommand>,
+        databases: Vec<String>,
     ) -> monitor::Watched {
         let (target, is_local) = (self.target(), self.shares_machine());
         let pids = match &self.source {
@@ -249,22 +260,22 @@ impl Ready {
             }
             Source::Existing(_) => Vec::new(),
         };
-        monitor::Watched { target, pids, is_local, command }
+        monitor::Watched { target, databases, pids, is_local, command }
     }
 
-    /// The server's own counters now; none when it does not answer.
-    pub(crate) fn counters(&self) -> BTreeMap<String, i64> {
-        self.asked().unwrap_or_default()
+    /// The server's own counters now; none when it does not answer. What it counts for each database is summed over these, where there are any.
+    pub(crate) fn counters(&self, databases: &[String]) -> BTreeMap<String, i64> {
+        self.asked(databases).unwrap_or_default()
     }
 
     /// The counters of all its servers.
     ///
     /// # Errors
     /// When one of them does not answer.
-    pub(crate) fn asked(&self) -> Result<BTreeMap<String, i64>, OperationFailure> {
+    fn asked(&self, databases: &[String]) -> Result<BTreeMap<String, i64>, OperationFailure> {
         match &self.source {
-            Source::Managed(_) => counters::sums(&self.servers()),
-            Source::Existing(existing) => counters::snapshot(&existing.target),
+            Source::Managed(_) if databases.is_empty() => counters::sums(&self.servers()),
+            _ => counters::snapshot_of(&self.target(), databases),
         }
     }
 

@@ -5,9 +5,9 @@ use crate::disk::DiskWatch;
 use crate::slot::{FAILURES_MAX, Slot};
 use crate::steered::{Before, steering};
 use crate::system::{Ready, Source};
-use crate::together::{only_reads, unmake};
+use crate::together::{Together, only_reads, unmake};
 use dyno_drivers::patience::is_end_requested;
-use dyno_engine::workload::DataSet;
+use dyno_engine::workload::DataSet as _;
 use dyno_host::data_set::{DataSetKey, SavedDataSet, loader};
 use dyno_host::existing;
 use dyno_host::guard::GuardCommand;
@@ -28,13 +28,18 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Connections beside the clients': loaders, observer, counters.
-pub(crate) const CONNECTIONS_BESIDE: u32 = 10;
+const CONNECTIONS_BESIDE: u32 = 10;
 /// Longest name of a server's log, without number and ending.
 const LOG_NAME_MAX: usize = 120;
 
+/// Connections to a system beside those of clients: an observer in each database, too.
+pub(crate) fn connections_beside(plan: &Plan, system: usize) -> u32 {
+    CONNECTIONS_BESIDE + plan.databases_of(system).len() as u32
+}
+
 /// All systems of a plan.
 pub(crate) struct Systems<'p> {
-    plan: &'p Plan,
+    pub(crate) plan: &'p Plan,
     slots: Vec<Slot<'p>>,
     yes_write_to: Option<String>,
     log_dir: Option<PathBuf>,
@@ -213,6 +218,10 @@ impl<'p> Systems<'p> {
         let created_at = utc_now();
         let options = self.claim_options(&created_at);
         // A database whose tables are used as they are is not marked; it must be dyno's or named all the same.
+        if !self.plan.uses_own_database(system) {
+            // Nothing is done in it.
+            return Ok((ready, version, settings));
+        }
         let claim = match self.data_policy(system) {
             DataPolicy::Own => marker::claim(&ready.target(), &options),
             DataPolicy::Existing => marker::examine(&ready.target(), &options),
@@ -388,7 +397,7 @@ impl<'p> Systems<'p> {
     }
 
     /// Works on a system's claim to its database.
-    fn claimed(
+    pub(crate) fn claimed(
         &mut self,
         system: usize,
         work: impl FnOnce(&mut Ready, &ClaimOptions<'_>) -> Result<(), String>,
@@ -435,9 +444,9 @@ impl<'p> Systems<'p> {
     }
 
     /// True when a data set of so many rows is loaded once and then restored by copy.
-    pub(crate) fn restores(&self, treatment: usize, data: &dyn DataSet) -> bool {
-        let (system, rows) = (self.system_of(treatment), data.tables().iter().map(|table| table.rows).sum());
-        data.is_made_once() && self.plan.is_copyable(system) || self.plan.restores(system, rows)
+    pub(crate) fn restores(&self, treatment: usize, data: &Together<'_>) -> bool {
+        let system = self.system_of(treatment);
+        data.is_made_once() && self.plan.is_copyable(system) || self.plan.restores(system, data.rows())
     }
 
     /// Whose tables the workload runs on.
@@ -451,7 +460,7 @@ impl<'p> Systems<'p> {
 
     /// Most connections that a trial of the system needs.
     pub(crate) fn connections(&self, system: usize) -> u32 {
-        self.plan.most_sessions(system) + CONNECTIONS_BESIDE
+        self.plan.most_sessions(system) + connections_beside(self.plan, system)
     }
 
     /// The system, if it answers.
@@ -499,7 +508,7 @@ impl<'p> Systems<'p> {
         if ready.turn.is_none() && matches!(ready.source, Source::Existing(_)) {
             return None;
         }
-        let failure = ready.asked().err()?;
+        let failure = ready.silence()?;
         let reason = format!("does not answer any more: {failure}");
         self.stop_system(system, listener);
         let name = self.plan.systems[system].name.clone();
@@ -532,7 +541,12 @@ impl<'p> Systems<'p> {
             Source::Managed(server) => self.stop(system, *server, listener),
             Source::Existing(existing) => {
                 if self.data_policy(system) == DataPolicy::Own {
-                    self.clean(system, &existing.target, ready.claim, listener);
+                    let (name, problems) =
+                        (&self.plan.systems[system].name, ready.spread.clean_up(&existing.target));
+                    tell_problems(problems.into_iter().map(|error| not_removed(name, &error)), listener);
+                    if self.plan.uses_own_database(system) {
+                        self.clean(system, &existing.target, ready.claim, listener);
+                    }
                 }
                 if let Some(turn) = ready.turn {
                     tell_problems(turn.end(), listener);
@@ -552,11 +566,8 @@ impl<'p> Systems<'p> {
         }
         let replaced = claim.map(|claim| claim.replaced).unwrap_or_default();
         if let Err(error) = marker::cleanup(target, &replaced) {
-            let name = &self.plan.systems[system].name;
-            tell_problems(
-                [format!("tables made by dyno could not be removed from {name}: {error}")],
-                listener,
-            );
+            let problem = not_removed(&self.plan.systems[system].name, &error.to_string());
+            tell_problems([problem], listener);
         }
     }
 
@@ -572,6 +583,10 @@ impl<'p> Systems<'p> {
         tell_problems(server.stop().problems, listener);
         listener.event(&Event::SystemStopped { system: name });
     }
+}
+
+fn not_removed(system: &str, error: &str) -> String {
+    format!("tables made by dyno could not be removed from {system}: {error}")
 }
 
 fn tell_problems(problems: impl IntoIterator<Item = String>, listener: &mut dyn Listener) {

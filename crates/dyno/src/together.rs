@@ -19,6 +19,8 @@ pub(crate) struct Together<'p> {
     pub(crate) members: Vec<Member<'p>>,
     /// Tables, each with its member and its place among the member's. One that two have is there once.
     tables: Vec<(usize, usize, TableDefinition)>,
+    /// The databases that the clients are spread over, each with a workload for its own clients; none where they work in the system's own.
+    pub(crate) databases: Vec<(String, AnyWorkload)>,
 }
 
 /// One of the workloads of a treatment.
@@ -147,7 +149,9 @@ impl<'p> Together<'p> {
                 }
             }
         }
-        Ok(Self { members, tables })
+        let of_databases = AnyWorkload::of_databases(plan, treatment)?;
+        let databases = plan.databases(treatment).into_iter().zip(of_databases).collect();
+        Ok(Self { members, tables, databases })
     }
 
     /// True when it brings something to be made.
@@ -159,6 +163,21 @@ impl<'p> Together<'p> {
     pub(crate) fn brings_others_data(&self) -> bool {
         let others = self.members.iter().filter(|it| !matches!(it.workload, AnyWorkload::Sql(_)));
         others.map(|it| it.workload.data()).any(brings)
+    }
+
+    /// The workload of the first database and those of the others, where clients are spread over several.
+    pub(crate) fn take_databases(&mut self) -> Option<(AnyWorkload, Vec<AnyWorkload>)> {
+        let mut all = std::mem::take(&mut self.databases).into_iter().map(|(_, workload)| workload);
+        Some((all.next()?, all.collect()))
+    }
+
+    /// Rows of all tables, in all databases.
+    pub(crate) fn rows(&self) -> u64 {
+        let rows = |data: &dyn DataSet| data.tables().iter().map(|table| table.rows).sum::<u64>();
+        match self.databases.is_empty() {
+            true => rows(self),
+            false => self.databases.iter().map(|(_, workload)| rows(workload.data())).sum(),
+        }
     }
 
     fn all(&self) -> impl Iterator<Item = &dyn DataSet> {
@@ -236,6 +255,12 @@ pub(crate) fn unmake(plan: &Plan, system: usize, target: &Target) {
 
 impl DataSet for Together<'_> {
     fn fingerprint(&self) -> String {
+        if !self.databases.is_empty() {
+            let of = |(name, workload): &(String, AnyWorkload)| {
+                format!("{name}: {}", workload.data().fingerprint())
+            };
+            return self.databases.iter().map(of).collect::<Vec<_>>().join("\n");
+        }
         let brought = self.all().filter(|data| brings(*data));
         let mut all: Vec<String> = brought.map(DataSet::fingerprint).collect();
         all.dedup();

@@ -157,24 +157,25 @@ fn measure(
     let disks = systems.disks().clone();
     let command = systems.monitor_command(system);
     let ready = systems.ready(system).expect("it was just brought up");
-    if together.is_reusable() {
-        ready.touch();
-    } else {
-        ready.use_up();
+    match together.is_reusable() {
+        true => ready.touch(),
+        false => ready.use_up(),
     }
-    let nodes = ready.nodes(way, plan.query_mode(treatment));
+    let names = plan.databases(treatment);
+    let nodes = ready.work_nodes(way, plan.query_mode(treatment), &names);
     let (seed, warmup) = (plan.seed, treatment.load.warmup.into());
-    let mut watch = Watch::begin(&trial.id, warmup, ready.monitored(way, command), listener);
+    let mut watch = Watch::begin(&trial.id, warmup, ready.monitored(way, command, names.clone()), listener);
     let bell = watch.bell();
     let expected = Expected::of(plan.faults_of(system).map(|fault| fault.action));
     let full = || if expected == Expected::FullDisk { None } else { disks.full() };
     let ending = || ready.ending().or_else(|| ready.way_ending(way)).or_else(full);
     let (clients, load, count) = (treatment.clients, &treatment.load, interrupts.count());
+    let of_databases = together.take_databases();
     let mut members = together.members.into_iter();
     let own = members.next().expect("a treatment is about a workload");
     let beside = Beside { trial, nodes: &nodes, seed, count, shares_machine: ready.shares_machine() };
     let counters = || {
-        let counters = ready.counters();
+        let counters = ready.counters(&names);
         // They are read right before the clients begin and right after they have ended.
         bell.ring();
         counters
@@ -191,10 +192,10 @@ fn measure(
     input.load.expected = expected;
     let faults = Faults::of(plan, trial, ready).map_err(Missing::Trial)?;
     let mend = || faults.as_ref().expect("it is asked where there are faults").mend();
-    let workload = own.workload;
+    let (workload, others) = of_databases.unwrap_or_else(|| (own.workload, Vec::new()));
     let measured = match &faults {
         None => beside.around(members.collect(), &mut watch, |role, listener| {
-            workload.run(&TrialInput { role, ..input.clone() }, listener)
+            workload.run_spread(others, &TrialInput { role, ..input.clone() }, listener)
         }),
         Some(faults) => {
             input.mend = Some(&mend);

@@ -4,6 +4,7 @@ use dyno_engine::workload::{DataSet, Native, Setting, Workload, check_engine, st
 use dyno_engine::{TrialError, TrialInput};
 use dyno_model::beside::BesidePlan;
 use dyno_model::catalog::{LUA, WorkloadDescription};
+use dyno_model::databases::transaction_names;
 use dyno_model::event::Listener;
 use dyno_model::plan::{Plan, SystemPlan, Treatment};
 use dyno_model::record::TrialRecord;
@@ -93,11 +94,52 @@ impl AnyWorkload {
         input: &TrialInput<'_>,
         listener: &mut dyn Listener,
     ) -> Result<TrialRecord, TrialError> {
+        self.run_spread(Vec::new(), input, listener)
+    }
+
+    /// Measures one trial with clients that are spread over databases: each of the others, which are of the same kind, is of another database.
+    ///
+    /// # Errors
+    /// When nothing could be measured.
+    pub(crate) fn run_spread(
+        self,
+        others: Vec<Self>,
+        input: &TrialInput<'_>,
+        listener: &mut dyn Listener,
+    ) -> Result<TrialRecord, TrialError> {
         match self {
-            Self::Native(native) => native.run_trial(input, listener),
-            Self::Sql(sql) => sql.run(input, listener),
+            Self::Native(native) => {
+                let native_of = |other| if let Self::Native(native) = other { Some(native) } else { None };
+                let others = others.into_iter().filter_map(native_of).collect();
+                native.run_spread_trial(others, input, listener)
+            }
+            Self::Sql(sql) => {
+                let mut all = vec![sql];
+                all.extend(
+                    others
+                        .into_iter()
+                        .filter_map(|other| if let Self::Sql(sql) = other { Some(sql) } else { None }),
+                );
+                Transactions::run(all, input, listener)
+            }
             Self::Lua(lua) => lua.run(input, listener),
         }
+    }
+
+    /// The workload of each database that the clients of a treatment are spread over; none where they work in the system's own.
+    ///
+    /// # Errors
+    /// As [`Self::of`].
+    pub(crate) fn of_databases(plan: &Plan, treatment: &Treatment) -> Result<Vec<Self>, String> {
+        let databases = &treatment.load.databases;
+        let number = if databases.is_one() { 0 } else { databases.number() as usize };
+        let of_database = |place: usize| {
+            let clients = databases.share(treatment.clients, place);
+            let treatment = Treatment { clients, ..treatment.clone() };
+            let engine = plan.systems[treatment.system].engine();
+            Self::built(&treatment, engine, plan.query_mode(&treatment), plan.seed, clients)
+        };
+        (0..number).map(of_database).collect()
     }
 }
 
@@ -111,7 +153,11 @@ pub(crate) fn names(treatment: &Treatment, system: &SystemPlan) -> Option<Worklo
         AnyWorkload::Sql(sql) => (sql.transactions(), statement_kinds(sql)),
         AnyWorkload::Lua(lua) => (Vec::new(), lua.kinds()),
     };
-    Some(WorkloadNames { transactions: owned(transactions), statements: owned(statements) })
+    let transactions = match treatment.load.databases.names(system.database()) {
+        databases if databases.is_empty() => owned(transactions),
+        databases => transaction_names(&databases, &transactions),
+    };
+    Some(WorkloadNames { transactions, statements: owned(statements) })
 }
 
 /// All workloads with their options.

@@ -315,6 +315,7 @@ pub(super) fn load_differences(one: &Treatment, other: &Treatment) -> Vec<(Strin
         [
             ("end", stop),
             ("warm-up", load.warmup.to_string()),
+            ("databases", load.databases.told().unwrap_or_else(|| "one".to_owned())),
             ("rate", load.rate.map_or_else(|| "none".to_owned(), crate::figures::rate)),
             ("arrivals", load.spacing.to_string()),
             ("think time", load.think.map_or_else(|| "none".to_owned(), |mean| mean.to_string())),

@@ -480,7 +480,7 @@ impl<'a> Crew<'a> {
             lags.extend(report.lags);
             troubles.extend(report.trouble);
         }
-        let named: Vec<_> = totals.work_by_name.iter().map(|done| work(window, input.load, *done)).collect();
+        let named: Vec<_> = totals.by_name.iter().map(|name| work(window, input.load, name.work)).collect();
         let stuck = self.members.iter().filter(|member| !member.is_done);
         let gaps = collector.longest_gaps(times.length);
         let commits = |all: &[u64]| self.kinds.commits.iter().filter_map(|kind| all.get(*kind)).sum();

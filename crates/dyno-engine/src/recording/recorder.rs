@@ -14,6 +14,7 @@ use dyno_model::failure::FailureKind;
 use dyno_model::ledger::{
     Ledger, OutcomeClass, ScriptCounter, ScriptCounts, StatementCount, TransactionCount,
 };
+use std::ops::Range;
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -55,8 +56,28 @@ pub struct Totals {
     pub refused: Vec<u64>,
     /// Committed transactions, each by the share of its time that lies in the measured window ([`crate::window::Window::share`]).
     pub work: f64,
-    /// The same by the name of the transaction, where they have names.
-    pub work_by_name: Vec<f64>,
+    /// Transactions by their name, where they have names.
+    pub by_name: Vec<NameTotals>,
+}
+
+/// What [`Totals`] has of the transactions of one name.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct NameTotals {
+    pub started: u64,
+    pub committed: u64,
+    pub in_doubt: u64,
+    pub failed: u64,
+    pub work: f64,
+}
+
+impl NameTotals {
+    fn add(&mut self, other: &Self) {
+        self.started += other.started;
+        self.committed += other.committed;
+        self.in_doubt += other.in_doubt;
+        self.failed += other.failed;
+        self.work += other.work;
+    }
 }
 
 impl Totals {
@@ -71,9 +92,17 @@ impl Totals {
             mine.resize(mine.len().max(theirs.len()), 0);
             mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine += theirs);
         }
-        let (mine, theirs) = (&mut self.work_by_name, &other.work_by_name);
-        mine.resize(mine.len().max(theirs.len()), 0.0);
-        mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine += theirs);
+        let (mine, theirs) = (&mut self.by_name, &other.by_name);
+        mine.resize(mine.len().max(theirs.len()), NameTotals::default());
+        mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| mine.add(theirs));
+    }
+
+    /// What of it are the transactions of these names. Their statements are not told apart.
+    pub(crate) fn of_names(&self, names: Range<usize>) -> Self {
+        let mut sum = NameTotals::default();
+        self.by_name.get(names).unwrap_or_default().iter().for_each(|name| sum.add(name));
+        let NameTotals { started, committed, in_doubt, failed, work } = sum;
+        Self { started, committed, in_doubt, failed, work, ..Self::default() }
     }
 
     /// Transactions cut off; each may or may not stand in the database.
@@ -129,7 +158,7 @@ impl Recorder {
             totals: Totals {
                 sent: vec![0; statements.len()],
                 refused: vec![0; statements.len()],
-                work_by_name: vec![0.0; kinds.transactions.len()],
+                by_name: vec![NameTotals::default(); kinds.transactions.len()],
                 ..Default::default()
             },
             ledger: Ledger {
@@ -176,6 +205,7 @@ impl Recorder {
     /// A transaction is begun; `name` is the place of its name among those of the workload, here and below, and [`UNNAMED`] where they have none.
     pub(crate) fn started(&mut self, name: u16, is_counted: bool) {
         self.totals.started += 1;
+        self.in_all(name, |totals| totals.started += 1);
         if is_counted {
             self.ledger.started += 1;
             self.ledger.attempts += 1;
@@ -186,6 +216,13 @@ impl Recorder {
     #[inline]
     fn of(&mut self, name: u16, count: impl FnOnce(&mut TransactionCount)) {
         if let Some(of_name) = self.ledger.transactions.get_mut(usize::from(name)) {
+            count(of_name);
+        }
+    }
+
+    #[inline]
+    fn in_all(&mut self, name: u16, count: impl FnOnce(&mut NameTotals)) {
+        if let Some(of_name) = self.totals.by_name.get_mut(usize::from(name)) {
             count(of_name);
         }
     }
@@ -203,9 +240,10 @@ impl Recorder {
     pub(crate) fn committed(&mut self, name: u16, start: u64, end: u64, work: f64, is_counted: bool) {
         self.totals.committed += 1;
         self.totals.work += work;
-        if let Some(sum) = self.totals.work_by_name.get_mut(usize::from(name)) {
-            *sum += work;
-        }
+        self.in_all(name, |totals| {
+            totals.committed += 1;
+            totals.work += work;
+        });
         if is_counted {
             self.ledger.committed += 1;
             self.of(name, |count| count.committed += 1);
@@ -237,6 +275,10 @@ impl Recorder {
     ) {
         self.totals.failed += 1;
         self.totals.in_doubt += u64::from(is_in_doubt);
+        self.in_all(name, |totals| {
+            totals.failed += 1;
+            totals.in_doubt += u64::from(is_in_doubt);
+        });
         if is_counted {
             self.ledger.failed += 1;
             self.ledger.in_doubt += u64::from(is_in_doubt);
@@ -431,7 +473,10 @@ mod tests {
             let unfinished: Vec<u64> = ledger.transactions.iter().map(|count| count.unfinished).collect();
             prop_assert_eq!(unfinished, open[1].map(u64::from));
             prop_assert_eq!(totals.unfinished(), u64::from(open.iter().flatten().sum::<u32>()));
-            prop_assert_eq!(totals.work.to_bits(), totals.work_by_name.iter().sum::<f64>().to_bits());
+            let named = totals.of_names(0..2);
+            prop_assert_eq!((named.started, named.committed), (totals.started, totals.committed));
+            prop_assert_eq!((named.failed, named.work.to_bits()), (totals.failed, totals.work.to_bits()));
+            prop_assert_eq!(totals.of_names(1..2).unfinished(), u64::from(open[0][1] + open[1][1]));
         }
 
         #[test]

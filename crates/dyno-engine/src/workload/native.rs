@@ -58,6 +58,35 @@ macro_rules! with_native {
 
 pub(crate) use with_native;
 
+/// A workload of each kind out of any.
+macro_rules! out_of_native {
+    ($($kind:ident($workload:ty)),+) => {
+        $(impl TryFrom<Native> for $workload {
+            /// It is of another kind.
+            type Error = ();
+
+            fn try_from(native: Native) -> Result<Self, ()> {
+                match native {
+                    Native::$kind(workload) => Ok(workload),
+                    _ => Err(()),
+                }
+            }
+        })+
+    };
+}
+
+out_of_native!(
+    Rush(Rush),
+    Oltp(Oltp),
+    RandomSelects(RandomSelects),
+    BulkInsert(BulkInsert),
+    Dbatest(Dbatest),
+    MassInsert(MassInsert),
+    Crud(Crud),
+    History(Histories),
+    Http(Http)
+);
+
 impl Native {
     /// Makes a workload from a plan whose options were checked against [`catalog`].
     ///

@@ -9,6 +9,7 @@ mod open_loop;
 mod power_cut;
 mod retries;
 mod scheduling;
+mod spread;
 mod stages;
 mod sysbench_accounting;
 mod trial;

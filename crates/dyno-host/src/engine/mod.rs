@@ -17,7 +17,7 @@ mod sqlite;
 
 pub(crate) use numbers::UPTIME;
 pub use questions::{ConnectionLimit, ForeignSession, Replication};
-pub(crate) use questions::{FoundSettings, Questions, Watched};
+pub(crate) use questions::{FoundSettings, Observe, Questions};
 pub(crate) use sqlite::settings::read_pragma;
 
 use dyno_model::target::Engine;

@@ -12,8 +12,8 @@ pub(crate) struct Questions {
     /// What is known of its settings.
     pub(crate) settings: Settings,
     /// Connects for the monitor, whose further questions go over that connection; tells the number of the server's thread or
-    /// process that works for it, too. `None` where there is nothing to see.
-    pub(crate) observe: Option<fn(&Target) -> Asked<Watched>>,
+    /// process that works for it, too. Figures of databases are summed over those that are named. `None` where there is nothing to see.
+    pub(crate) observe: Option<Observe>,
     /// What is asked of its tables; `None` where there are none.
     pub(crate) tables: Option<TableQuestions>,
     /// What only a server can be asked.
@@ -31,6 +31,9 @@ pub(crate) struct TableQuestions {
     pub(crate) cache: &'static str,
 }
 
+/// Connects for the monitor.
+pub(crate) type Observe = fn(&Target, &[String]) -> Asked<Watched>;
+
 /// What is asked by the monitor, with the number of the thread or process that answers, where it is known.
 pub(crate) type Watched = (Box<dyn Observed>, Option<u32>);
 
@@ -42,7 +45,8 @@ pub(crate) struct ServerQuestions {
     pub(crate) foreign_sessions: &'static str,
     /// Whether writes travel further. What the account may not see counts as not there.
     pub(crate) replication: fn(&mut ControlConnection) -> Replication,
-    pub(crate) counters: fn(&mut ControlConnection) -> Asked<BTreeMap<String, i64>>,
+    /// What it counts; for each database, the sum over those that are named.
+    pub(crate) counters: fn(&mut ControlConnection, &[String]) -> Asked<BTreeMap<String, i64>>,
     pub(crate) programs: &'static [&'static str],
     /// The number of its process on this machine.
     pub(crate) process: fn(&mut ControlConnection) -> Option<u32>,

@@ -119,7 +119,7 @@ impl Eyes {
             trouble,
             server: (!watched.pids.is_empty()).then(|| Processes::of_server(watched.pids, has_children)),
             generator: Processes::of_generator(),
-            observer: Observer::start(watched.target, watched.is_local),
+            observer: Observer::start(watched.target, watched.databases, watched.is_local),
             readings,
             is_first: true,
             is_locked: false,
@@ -266,9 +266,14 @@ mod tests {
     #[test]
     fn a_look_at_the_bounds_comes_when_told_and_the_thread_ends_when_told() {
         let target = Target::new(dyno_model::engine::Engine::Null, Endpoint::InProcess);
-        let looker =
-            Looker::start(Watched { target, pids: vec![std::process::id()], is_local: true, command: None })
-                .unwrap();
+        let looker = Looker::start(Watched {
+            target,
+            pids: vec![std::process::id()],
+            is_local: true,
+            command: None,
+            databases: Vec::new(),
+        })
+        .unwrap();
         let first = looker.readings.recv().unwrap();
         assert!(first.values.get("server.process.cpu_user_seconds_total").is_some());
         assert!(first.values.get("monitor.cpu_seconds_total").unwrap() > 0.0);

@@ -6,7 +6,7 @@ use super::observed::Observed;
 use super::pace::{Pace, thread_cpu};
 use super::sessions;
 use crate::control_connection::Asked;
-use crate::engine::{Watched, questions};
+use crate::engine::{Observe, questions};
 use dyno_model::engine::Quoting;
 use dyno_model::monitor::{SessionGroup, names};
 use dyno_model::target::Target;
@@ -46,11 +46,12 @@ pub(super) struct Observer {
 
 impl Observer {
     /// Connects, on the new thread. A server that refuses is not asked; there are then no values of it.
-    pub(super) fn start(target: Target, is_local: bool) -> Option<Self> {
+    pub(super) fn start(target: Target, databases: Vec<String>, is_local: bool) -> Option<Self> {
         let observe = questions(target.engine).observe?;
         let (questions, asked) = channel();
         let (answer, answers) = channel();
-        let run = move || answer_all(|| Asking::open(&target, is_local, observe), &asked, &answer);
+        let run =
+            move || answer_all(|| Asking::open(&target, &databases, is_local, observe), &asked, &answer);
         // Not joined: it ends with its channel, or when the server that it waits for is stopped.
         std::thread::Builder::new().name("dyno-monitor-asks".to_owned()).spawn(run).ok()?;
         Some(Self { questions, answers, pending: None, cpu: Duration::ZERO })
@@ -117,9 +118,11 @@ struct Asking {
 }
 
 impl Asking {
-    fn open(target: &Target, is_local: bool, observe: fn(&Target) -> Asked<Watched>) -> Asked<Self> {
+    fn open(target: &Target, databases: &[String], is_local: bool, observe: Observe) -> Asked<Self> {
         let target = Target { session_setup: Vec::new(), ..target.clone() };
-        let (observed, worker) = observe(&target)?;
+        let own = std::slice::from_ref(&target.database);
+        let databases = if databases.is_empty() { own } else { databases };
+        let (observed, worker) = observe(&target, databases)?;
         let worker = worker.filter(|_| is_local);
         Ok(Self {
             quoting: target.engine.dialect().quoting,

@@ -8,6 +8,8 @@ use dyno_model::target::Target;
 pub struct Watched {
     /// Where the server is asked.
     pub target: Target,
+    /// Databases of it whose figures are summed; none: that of the target.
+    pub databases: Vec<String>,
     /// The server's process on this machine, if it is one; those of all nodes of a cluster.
     pub pids: Vec<u32>,
     /// True when the server is on this machine.

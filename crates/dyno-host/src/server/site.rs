@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Name of the account and of the database that dyno makes.
-pub(super) const ACCOUNT: &str = "dyno";
+pub(super) const ACCOUNT: &str = dyno_model::plan::DATABASE;
 
 /// Where a server lives, and what its kind needs to know to start it.
 pub(super) struct Site<'a> {

@@ -42,6 +42,7 @@ fn watched(server: &RunningServer) -> Watched {
         pids: server.pid().into_iter().collect(),
         is_local: true,
         command: None,
+        databases: Vec::new(),
     }
 }
 

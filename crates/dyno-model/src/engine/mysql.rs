@@ -29,6 +29,7 @@ pub(super) const TRAITS: Traits = Traits {
 pub(super) const DIALECT: Dialect = Dialect {
     quoting: Quoting::Mysql,
     user_tables: "SELECT table_name FROM information_schema.tables WHERE table_schema = database()",
+    databases: "SELECT schema_name FROM information_schema.schemata",
     begin_to_write: "BEGIN",
     row_lock: " FOR UPDATE",
     isolation: Isolation::Set {

@@ -42,6 +42,7 @@ pub(super) const TRAITS: Traits = Traits {
             AND n.nspname NOT LIKE 'pg\\_toast%' AND n.nspname NOT LIKE 'pg\\_temp%' \
             AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_class'::regclass \
             AND d.objid = c.oid AND d.deptype = 'e')",
+        databases: "SELECT datname FROM pg_catalog.pg_database",
         begin_to_write: "BEGIN",
         row_lock: " FOR UPDATE",
         isolation: Isolation::Set {

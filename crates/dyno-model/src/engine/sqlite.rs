@@ -28,6 +28,7 @@ pub(super) const TRAITS: Traits = Traits {
         quoting: Quoting::Sqlite,
         user_tables: "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
         // A transaction that reads first and writes then cannot go on when another one has written meanwhile.
+        databases: "",
         begin_to_write: "BEGIN IMMEDIATE",
         row_lock: "",
         isolation: Isolation::AlwaysSerializable,

@@ -94,6 +94,8 @@ pub struct Dialect {
     /// Lists the database's tables and views that belong to users. One outside the schema in which dyno makes its own is told with
     /// its schema's name.
     pub user_tables: &'static str,
+    /// Lists the databases that lie side by side; empty where there are none.
+    pub databases: &'static str,
     /// Begins a transaction that reads first and writes then.
     pub begin_to_write: &'static str,
     /// Behind a SELECT: nobody else may change the rows before the transaction ends. Empty where beginning does that.

@@ -157,6 +157,7 @@ fn is_derived(finding: &Finding) -> bool {
         | Finding::BooksUnbalanced { .. }
         | Finding::Unsettled { .. }
         | Finding::AuditViolated
+        | Finding::ViolatedIn { .. }
         | Finding::AuditNotRun { .. }
         | Finding::Steal { .. }
         | Finding::Beside { .. }
@@ -320,15 +321,26 @@ fn audit(record: &TrialRecord) -> Vec<Finding> {
     let mut findings: Vec<Finding> =
         (sessions > 0).then_some(Finding::Unsettled { sessions }).into_iter().collect();
     match record.audit.verdict() {
-        AuditVerdict::Violated => findings.push(Finding::AuditViolated),
+        AuditVerdict::Violated => {
+            findings.push(Finding::AuditViolated);
+            let violated =
+                record.audit.places().filter(|(_, check)| check.verdict() == AuditVerdict::Violated);
+            let mut databases: Vec<String> =
+                violated.filter_map(|(database, _)| database.map(str::to_owned)).collect();
+            databases.dedup();
+            findings.extend((!databases.is_empty()).then_some(Finding::ViolatedIn { databases }));
+        }
         // Transactions that failed or were cut off are told of already.
         AuditVerdict::Intact | AuditVerdict::Undecided => {}
         AuditVerdict::NotChecked => {
-            let reason = |check: &AuditCheck| match check {
-                AuditCheck::NotRun { reason, .. } => Some(Finding::AuditNotRun { reason: reason.clone() }),
+            let reason = |(database, check): (Option<&str>, &AuditCheck)| match check {
+                AuditCheck::NotRun { reason, .. } => {
+                    let reason = database.map_or_else(|| reason.clone(), |it| format!("{it}: {reason}"));
+                    Some(Finding::AuditNotRun { reason })
+                }
                 _ => None,
             };
-            findings.extend(record.audit.checks.iter().filter_map(reason));
+            findings.extend(record.audit.places().filter_map(reason));
         }
     }
     findings

@@ -6,7 +6,7 @@ use super::keys::{FIND, LOAD};
 use super::reader::{Fields, integer, wrong_type};
 use super::scripts::Place;
 use super::tree::{Node, STOP_RULES, Table, Value};
-use super::{limit, stages};
+use super::{databases, limit, stages};
 use crate::catalog::{LUA, OptionValue};
 use crate::limit::LimitMeasure;
 use crate::plan::{LoadBy, LoadPlan, Spacing, Stages, StopRule, SystemPlan, WorkloadPlan};
@@ -122,6 +122,7 @@ pub(super) fn rules(fields: &Fields<'_>, place: Place<'_>, clients: &[u32]) -> O
         is_overload,
         find,
         milestones,
+        databases: databases::read(fields),
         ..LoadPlan::new(stop)
     })
 }

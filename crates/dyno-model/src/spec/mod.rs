@@ -4,7 +4,7 @@
 //! * [`keys`]: every key with what it takes; the reference in docs is made from it;
 //! * `tree`: the file as a tree whose keys and values know their places; profiles and `--set` are laid over it;
 //! * `diagnostic`: errors that point into the file; `reader`: one table under its rules;
-//! * `system`, `workload`, `request`, `scripts`, `option`, `declared`, `load`, `stages`, `factors`, `levels`, `choice`, `fault`, `limit`, `beside`, `names`, `front`, `storage`, `endpoint`, `published`, `profile`, `quantity`,
+//! * `system`, `workload`, `request`, `scripts`, `option`, `declared`, `load`, `stages`, `factors`, `levels`, `choice`, `fault`, `limit`, `beside`, `databases`, `names`, `front`, `storage`, `endpoint`, `published`, `profile`, `quantity`,
 //!   `argument`: one file per part of a spec;
 //! * `paths`: files are looked for where the spec is; `order`: randomised complete blocks; [`estimate`]: how long it will take.
 //!
@@ -15,6 +15,7 @@
 mod argument;
 mod beside;
 mod choice;
+mod databases;
 mod declared;
 mod diagnostic;
 mod endpoint;
@@ -256,6 +257,7 @@ fn read(
     let title = title?.trim().to_owned();
     let found =
         problems.is_empty().then(|| treatments(&systems, &combinations, &clients, &exclusions, &beside));
+    databases::check(&top, found.as_deref().unwrap_or_default(), &systems, &endpoints);
     let parts = limit::Parts { systems: &systems, names: names_of };
     let limits = kept(limits, found.as_deref(), &parts, &top);
     Some(Plan {

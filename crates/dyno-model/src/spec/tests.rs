@@ -7,6 +7,7 @@ use proptest::prelude::*;
 mod beside;
 mod budget;
 mod clusters;
+mod databases;
 mod faults;
 mod find;
 mod growth;

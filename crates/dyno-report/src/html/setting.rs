@@ -169,6 +169,7 @@ fn load_table(page: &Page<'_>, load: &LoadPlan) -> Markup {
         &[
             (&page::PAGE_STOP, stop),
             (&page::PAGE_RATE, rate),
+            (&page::PAGE_DATABASES, load.databases.told().unwrap_or_default()),
             (&page::PAGE_THINK, load.think.map_or_else(String::new, |mean| mean.to_string())),
             (
                 &page::PAGE_STATEMENT_TIMEOUT,

@@ -75,6 +75,7 @@ pub(crate) fn sentence(finding: &Finding, lang: Lang) -> String {
             &[("what", &names::fault_named(what, lang)), ("reason", &said(reason, lang))],
         ),
         Finding::AuditViolated => say(&AUDIT_VIOLATED, &[]),
+        Finding::ViolatedIn { databases } => say(&VIOLATED_IN, &[("databases", &list(lang, databases))]),
         Finding::AuditNotRun { reason } => say(&AUDIT_NOT_RUN, &[("reason", &said(reason, lang))]),
         Finding::Unsettled { sessions } => say(&UNSETTLED, &[("sessions", &figures::count(*sessions))]),
         Finding::ForeignSessions { sessions } => {
@@ -193,6 +194,7 @@ mod tests {
             },
             Finding::Beside { name: "report".into(), doubt: Box::new(Finding::AuditViolated) },
             Finding::AuditViolated,
+            Finding::ViolatedIn { databases: vec!["dyno_2".into(), "dyno_3".into()] },
             Finding::AuditNotRun { reason: text() },
             Finding::Unsettled { sessions: 2 },
             Finding::ForeignSessions { sessions: 2 },

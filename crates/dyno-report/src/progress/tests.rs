@@ -133,7 +133,7 @@ fn everything_that_the_audit_found_wrong_is_told_and_nothing_hides_another() {
         (vec![updates, rows("t", 4), rows("u", 4)], "2 UPDATES LOST, DATA DAMAGED".to_owned()),
         (vec![rows("t", 5), ledger(2, 0)], "2 ACKNOWLEDGED COMMITS LOST".to_owned()),
     ] {
-        let audit = dyno_model::audit::AuditRecord { checks, unsettled: 0 };
+        let audit = dyno_model::audit::AuditRecord { checks, ..Default::default() };
         let line = trial_figures(&TrialRecord { audit, ..record(0, 0) }, EN);
         let (_, last) = line.split_once("p99 1.00 ms, ").expect("times");
         assert_eq!(last, told);

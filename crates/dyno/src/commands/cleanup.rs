@@ -4,7 +4,7 @@ use crate::cli::CleanupArguments;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::spec_file;
-use dyno_host::{existing, marker};
+use dyno_host::{databases, existing, marker};
 use dyno_model::address::Address;
 use dyno_model::catalog::WorkloadDescription;
 use dyno_model::exit_code;
@@ -29,8 +29,8 @@ pub(crate) fn cleanup(
     }
     let plan = spec_file::load(&experiment, catalog)?.plan;
     let (mut text, mut failures) = (String::new(), Vec::new());
-    for system in &plan.systems {
-        match clean(system) {
+    for (index, system) in plan.systems.iter().enumerate() {
+        match clean(system, &plan.databases_of(index)) {
             Ok(what) => {
                 let _ = writeln!(text, "{}: {what}", system.name);
             }
@@ -46,7 +46,7 @@ pub(crate) fn cleanup(
     Err(Failure::new(exit_code::SERVER_FAILED, failures.join("\n")))
 }
 
-fn clean(system: &SystemPlan) -> Result<String, String> {
+fn clean(system: &SystemPlan, databases: &[String]) -> Result<String, String> {
     let SystemSource::Existing(existing) = &system.source else {
         return Ok("a server that dyno starts leaves nothing".to_owned());
     };
@@ -61,7 +61,12 @@ fn clean(system: &SystemPlan) -> Result<String, String> {
         // SQLite would make an empty one.
         return Err(format!("there is no file {}\nhint: name the file that dyno wrote to", file.display()));
     }
-    let tables = marker::cleanup(&target, &BTreeSet::new()).map_err(|error| error.to_string())?;
+    let mut tables = marker::cleanup(&target, &BTreeSet::new()).map_err(|error| error.to_string())?;
+    for name in databases {
+        let dropped =
+            databases::clean_up(&target, name, &BTreeSet::new()).map_err(|error| error.to_string())?;
+        tables.extend(dropped.into_iter().map(|table| format!("{name}.{table}")));
+    }
     Ok(match tables.is_empty() {
         true => "nothing of dyno's is there".to_owned(),
         false => format!("dropped {}", tables.join(", ")),

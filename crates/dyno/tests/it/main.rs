@@ -8,6 +8,7 @@ mod clusters;
 mod command_line;
 mod compare;
 mod crud;
+mod databases;
 mod endpoints;
 mod ends;
 mod experiments;

@@ -71,7 +71,7 @@ fn replication(session: &mut ControlConnection) -> Replication {
     }
 }
 
-fn counters(session: &mut ControlConnection) -> Asked<BTreeMap<String, i64>> {
+fn counters(session: &mut ControlConnection, _databases: &[String]) -> Asked<BTreeMap<String, i64>> {
     Ok(whole_numbers(session.pairs("SHOW GLOBAL STATUS")?).collect())
 }
 

@@ -140,7 +140,7 @@ struct Status {
 }
 
 /// The connection's statements, and the number of the server's thread that works for it, where it has one of its own.
-pub(super) fn observe(target: &Target) -> Asked<Watched> {
+pub(super) fn observe(target: &Target, _databases: &[String]) -> Asked<Watched> {
     let mut session = ControlConnection::open(target)?;
     let connection = session.first("SELECT CONNECTION_ID()")?.unwrap_or_default();
     let is_mariadb = session.first("SELECT VERSION()")?.is_some_and(|version| version.contains("MariaDB"));

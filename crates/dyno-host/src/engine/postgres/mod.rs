@@ -8,6 +8,7 @@ use crate::control_connection::{Asked, ControlConnection};
 use crate::engine::numbers::{UPTIME, whole_numbers};
 use crate::monitor::processes::children;
 use crate::process_stat::ProcessStat;
+use dyno_model::engine::Engine;
 use std::collections::BTreeMap;
 
 pub(super) const QUESTIONS: Questions = Questions {
@@ -75,12 +76,16 @@ fn replication(session: &mut ControlConnection) -> Replication {
 }
 
 /// Views become pairs of column and value through JSON, so that columns of every version are there under their names.
-fn counters(session: &mut ControlConnection) -> Asked<BTreeMap<String, i64>> {
-    let mut counters: BTreeMap<String, i64> = whole_numbers(session.pairs(
+fn counters(session: &mut ControlConnection, databases: &[String]) -> Asked<BTreeMap<String, i64>> {
+    let databases = listed(databases);
+    let each = session.pairs(&format!(
         "SELECT key, value FROM pg_catalog.pg_stat_database AS d, jsonb_each_text(to_jsonb(d)) \
-         WHERE d.datname = current_database() AND key NOT IN ('datid', 'datname', 'numbackends')",
-    )?)
-    .collect();
+         WHERE d.datname IN ({databases}) AND key NOT IN ('datid', 'datname', 'numbackends')"
+    ))?;
+    let mut counters: BTreeMap<String, i64> = BTreeMap::new();
+    for (name, value) in whole_numbers(each) {
+        *counters.entry(name).or_default() += value;
+    }
     let views = session.rows(
         "SELECT viewname FROM pg_catalog.pg_views WHERE schemaname = 'pg_catalog' \
          AND viewname IN ('pg_stat_wal', 'pg_stat_bgwriter', 'pg_stat_checkpointer')",
@@ -95,13 +100,23 @@ fn counters(session: &mut ControlConnection) -> Asked<BTreeMap<String, i64>> {
     let up =
         "SELECT floor(extract(epoch FROM clock_timestamp() - pg_catalog.pg_postmaster_start_time()))::bigint";
     counters.extend(session.first(up)?.and_then(|up| Some((UPTIME.to_owned(), up.trim().parse().ok()?))));
-    counters.extend(calls(session)?);
+    counters.extend(calls(session, &databases)?);
     Ok(counters)
+}
+
+/// Names as a list in SQL.
+fn listed(databases: &[String]) -> String {
+    let literals = databases.iter().map(|name| match name.as_str() {
+        // An address may leave it to the server.
+        "" => "current_database()".to_owned(),
+        name => Engine::Postgres.dialect().literal(name),
+    });
+    literals.collect::<Vec<_>>().join(", ")
 }
 
 /// Calls by the first word of the statement, without questions to the catalogue such as these; nothing where the
 /// extension is not there or may not be read.
-fn calls(session: &mut ControlConnection) -> Asked<BTreeMap<String, i64>> {
+fn calls(session: &mut ControlConnection, databases: &str) -> Asked<BTreeMap<String, i64>> {
     let schema = session.first(
         "SELECT quote_ident(n.nspname) FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace \
          WHERE e.extname = 'pg_stat_statements'",
@@ -109,7 +124,7 @@ fn calls(session: &mut ControlConnection) -> Asked<BTreeMap<String, i64>> {
     let Some(schema) = schema else { return Ok(BTreeMap::new()) };
     let pairs = session.pairs(&format!(
         "SELECT 'calls.' || upper(substring(query from '[A-Za-z]+')), sum(calls)::bigint FROM {schema}.pg_stat_statements \
-         WHERE dbid = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database()) \
+         WHERE dbid IN (SELECT oid FROM pg_catalog.pg_database WHERE datname IN ({databases})) \
          AND query NOT LIKE '%pg\\_catalog.%' AND query NOT LIKE '%pg\\_stat\\_%' \
          AND substring(query from '[A-Za-z]+') IS NOT NULL GROUP BY 1"
     ));

@@ -7,6 +7,7 @@ use crate::monitor::observed::Observed;
 use crate::monitor::sessions::SeenSession;
 use dyno_model::monitor::names;
 use dyno_model::target::Target;
+use std::collections::BTreeMap;
 
 /// Views of one row, as far as the version has them.
 const VIEWS: [&str; 3] = ["pg_stat_bgwriter", "pg_stat_checkpointer", "pg_stat_wal"];
@@ -19,7 +20,7 @@ struct Statistics {
 }
 
 /// The connection's statements, and the number of the server's process that works for it.
-pub(super) fn observe(target: &Target) -> Asked<Watched> {
+pub(super) fn observe(target: &Target, databases: &[String]) -> Asked<Watched> {
     let apart = Target { database: "postgres".to_owned(), ..target.clone() };
     let mut session = ControlConnection::open(&apart).or_else(|_| ControlConnection::open(target))?;
     // The engine waits for sessions of the name `dyno` to end.
@@ -31,10 +32,11 @@ pub(super) fn observe(target: &Target) -> Asked<Watched> {
         .filter_map(|row| row.into_iter().next()?)
         .collect();
     let has = |view: &str| views.iter().any(|known| known == view);
-    let database = target.engine.dialect().literal(&target.database);
-    let mut parts = vec![part("pg_stat_database", &format!("WHERE s.datname = {database}"))];
+    let databases = super::listed(databases);
+    let mut parts = vec![part("pg_stat_database", &format!("WHERE s.datname IN ({databases})"))];
     parts.extend(VIEWS.iter().filter(|view| has(view)).map(|view| part(view, "")));
-    parts.push(format!("SELECT 'data_bytes', pg_database_size({database})::text"));
+    let size = "SELECT 'data_bytes', sum(pg_database_size(datname))::text FROM pg_catalog.pg_database";
+    parts.push(format!("{size} WHERE datname IN ({databases})"));
     if has("pg_stat_io") {
         // Of each kind of process, over all objects and contexts.
         parts.push(
@@ -51,8 +53,13 @@ pub(super) fn observe(target: &Target) -> Asked<Watched> {
 
 impl Observed for Statistics {
     fn counters(&mut self, values: &mut Values) -> Asked<()> {
+        let mut sums: BTreeMap<String, f64> = BTreeMap::new();
         for (name, value) in self.session.pairs(&self.counters)? {
             let Ok(value) = value.parse::<f64>() else { continue };
+            // Databases have a row each.
+            *sums.entry(name).or_default() += value;
+        }
+        for (name, value) in sums {
             match name.as_str() {
                 "pg_stat_database.datid" => {}
                 "pg_stat_database.numbackends" => values.put("server.pg_stat_database.numbackends", value),

@@ -16,7 +16,7 @@ struct Files {
 }
 
 /// Nothing is connected.
-pub(super) fn observe(target: &Target) -> Asked<Watched> {
+pub(super) fn observe(target: &Target, _databases: &[String]) -> Asked<Watched> {
     let database = match &target.endpoint {
         Endpoint::File(file) => Some(file.clone()),
         Endpoint::Tcp { .. } | Endpoint::Unix(_) | Endpoint::InProcess => None,

@@ -15,6 +15,14 @@ pub static LOAD: Section = Section {
             "required",
             "concurrent clients; a list gives one treatment each",
         ),
+        key(
+            "databases",
+            "1 to 100, or a list of names",
+            "`1`: that of the system",
+            "clients are spread over so many databases of one server: client *i* works in database *i* modulo their number, each of which has the \
+             workload's data and an audit for itself, and figures of its own among the transactions. Of a number, they are called as the system's with \
+             `_1`, `_2` and so on behind. PostgreSQL, MariaDB and MySQL; what is not there is made and dropped again",
+        ),
         ranged(
             "transactions",
             Takes::Integer(1..=i64::MAX),

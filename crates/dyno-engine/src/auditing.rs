@@ -1,0 +1,149 @@
+//! What becomes of the data: the connections that ask, and the audit after a trial, of each database that its clients were spread over.
+
+use crate::recording::Totals;
+use crate::settling::{is_unanswered, observe};
+use crate::trial::{Clients, Node, NodeState, TrialInput};
+use crate::workload::AuditFacts;
+use dyno_drivers::patience::is_end_requested;
+use dyno_drivers::{Connection, Discard, Driver, block_on};
+use dyno_model::audit::{AuditCheck, AuditRecord};
+use dyno_model::failure::{OperationFailure, Remedy};
+use std::time::{Duration, Instant};
+
+/// How long an audit is tried again that the server refuses because others are at work, and the pause in between.
+const AUDIT_LIMIT: Duration = Duration::from_secs(60);
+const AUDIT_PAUSE: Duration = Duration::from_millis(100);
+
+/// A connection to each node, all of which have then done what was committed on any of them before, tables for example.
+pub(crate) async fn observers(nodes: &[Node]) -> Result<Vec<Connection>, OperationFailure> {
+    let mut observers = Vec::with_capacity(nodes.len());
+    for node in nodes {
+        observers.push(observe(&node.target).await?);
+    }
+    for (observer, node) in observers.iter_mut().zip(nodes) {
+        catch_up(observer, node).await?;
+    }
+    Ok(observers)
+}
+
+/// Waits until a node has done all that was committed before.
+async fn catch_up(observer: &mut Connection, node: &Node) -> Result<(), OperationFailure> {
+    match node.barrier {
+        Some(barrier) => observer.query(barrier, &mut Discard).await.map(|_| ()),
+        None => Ok(()),
+    }
+}
+
+/// The node that is asked about the data: the first that was up all the time, which has taken the place of one that comes back; else the first that
+/// runs.
+pub(crate) fn asked_node(states: &[NodeState]) -> usize {
+    let first = |is_meant: fn(&NodeState) -> bool| states.iter().position(is_meant);
+    first(|state| *state == NodeState::Up).or_else(|| first(|state| *state != NodeState::Down)).unwrap_or(0)
+}
+
+/// What the data is held against.
+pub(crate) struct Asks<'a, C> {
+    pub(crate) clients: &'a C,
+    pub(crate) input: &'a TrialInput<'a>,
+    /// Everything that the clients did.
+    pub(crate) totals: &'a Totals,
+    /// When the measured window opened.
+    pub(crate) opens: u64,
+}
+
+impl<C: Clients> Asks<'_, C> {
+    /// The audit of data that the clients' sessions are done with, and why nobody answered it, if nobody did: the server has stopped, and who
+    /// knows since when, or the user does not want to wait. The node at `asked` answers for all; of databases, each for itself.
+    pub(crate) fn audited(
+        &self,
+        observers: &mut [Connection],
+        asked: usize,
+        settled: Result<u64, OperationFailure>,
+        baselines: Vec<C::Baseline>,
+    ) -> (AuditRecord, Option<String>) {
+        let unsettled = settled.as_ref().copied().unwrap_or_default();
+        let mut audit = AuditRecord { unsettled, ..AuditRecord::default() };
+        let mut silence = None;
+        let is_spread = baselines.len() > 1;
+        for (database, baseline) in baselines.into_iter().enumerate() {
+            let totals = self.clients.totals(database, self.totals);
+            let facts = AuditFacts { baseline, totals: &totals, opens: self.opens };
+            let node = if is_spread { database } else { asked };
+            let checks = match (self.input.load.is_dead)() {
+                Some(reason) => Err(reason),
+                None if !self.input.is_audited => Ok(Vec::new()),
+                None => settled
+                    .clone()
+                    .and_then(|_| self.audit(database, node, &mut observers[node], &facts))
+                    .map_err(|failure| {
+                        if is_unanswered(&failure) {
+                            silence.get_or_insert_with(|| failure.to_string());
+                        }
+                        failure.to_string()
+                    }),
+            };
+            let not_run = |reason| vec![AuditCheck::NotRun { name: "audit".to_owned(), reason }];
+            let checks = checks.unwrap_or_else(not_run);
+            if is_spread {
+                let name = &self.input.nodes[database].target.database;
+                audit.databases.extend(checks.iter().map(|_| name.clone()));
+            }
+            audit.checks.extend(checks);
+        }
+        (audit, silence)
+    }
+
+    fn audit(
+        &self,
+        database: usize,
+        node: usize,
+        observer: &mut Connection,
+        facts: &AuditFacts<'_, C::Baseline>,
+    ) -> Result<Vec<AuditCheck>, OperationFailure> {
+        let node = &self.input.nodes[node];
+        let ask = async |observer: &mut Connection| {
+            catch_up(observer, node).await?;
+            self.clients.audit(database, observer, facts).await
+        };
+        let deadline = Instant::now() + AUDIT_LIMIT;
+        let mut was_renewed = false;
+        loop {
+            let audited: Result<Vec<AuditCheck>, OperationFailure> = match was_renewed {
+                false => block_on(ask(observer)),
+                true => block_on(async { ask(&mut observe(&node.target).await?).await }),
+            };
+            let is_tried_again =
+                audited.as_ref().is_err_and(|failure: &OperationFailure| match failure.kind.remedy() {
+                    _ if is_unanswered(failure) || is_end_requested() => false,
+                    // A cluster that has lost a node refuses for a while what would have to wait.
+                    Remedy::RetryTransaction => Instant::now() < deadline,
+                    // The connection may have broken with those of the clients; the server may be well again.
+                    _ => !was_renewed,
+                });
+            if !is_tried_again {
+                return audited;
+            }
+            std::thread::sleep(AUDIT_PAUSE);
+            was_renewed = true;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_that_was_up_all_the_time_is_asked_before_one_that_came_back() {
+        let back = NodeState::Restarted(Instant::now());
+        for (states, asked) in [
+            (vec![NodeState::Up, NodeState::Up], 0),
+            (vec![NodeState::Down, NodeState::Up], 1),
+            (vec![back, NodeState::Up], 1),
+            (vec![NodeState::Down, back], 1),
+            (vec![], 0),
+        ] {
+            assert_eq!(asked_node(&states), asked, "{states:?}");
+        }
+    }
+}

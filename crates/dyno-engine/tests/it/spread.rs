@@ -1,0 +1,53 @@
+//! Clients that are spread over databases: who works where, what is counted of each, and what each is audited by.
+
+use crate::bench::{NOBODY, SEED, Silent, doing, null, send};
+use dyno_engine::random::Random;
+use dyno_engine::workload::{ClientId, Verdict, Workload};
+use dyno_engine::{Node, Session, TrialInput, run_spread_trial};
+use dyno_model::failure::FailureKind;
+use dyno_model::plan::{LoadPlan, StopRule, Trial};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+/// Transactions by the client's number in its database.
+type Seen = Arc<Mutex<BTreeMap<u32, u64>>>;
+
+/// Sends a statement, and fails in each fifth transaction where it is told to.
+fn noting(seen: &Seen, fails: bool) -> impl Workload<Client = ClientId> + use<> {
+    let seen = Arc::clone(seen);
+    doing(async move |client: ClientId, sequence: u64, session: &mut Session, _: &mut Random| {
+        send(session, "SELECT 1").await?;
+        *seen.lock().expect("no client panics").entry(client.0).or_default() += 1;
+        match fails && sequence.is_multiple_of(5) {
+            true => Err(FailureKind::DuplicateKey.failure("a fifth")),
+            false => Ok(()),
+        }
+    })
+    .but(Verdict::GoesOn)
+}
+
+#[test]
+fn clients_are_dealt_out_to_databases_which_have_figures_of_their_own_that_add_up() {
+    let seen = [Seen::default(), Seen::default()];
+    let workloads = vec![noting(&seen[0], false), noting(&seen[1], true)];
+    let names = ["value=1", "value=2"];
+    let nodes: Vec<Node> = names.into_iter().flat_map(|name| Node::alone(null(name))).collect();
+    let load = LoadPlan { workers: Some(2), ..LoadPlan::new(StopRule::TransactionsPerClient(20)) };
+    let trial = Trial { id: "b01-001".to_owned(), block: 1, treatment: 0 };
+    let input = TrialInput::new(trial, nodes, 5, &load, SEED, &NOBODY);
+    let record = run_spread_trial(workloads, &input, &mut Silent).expect("it can be measured");
+    assert_eq!(record.ledger.check(), Vec::<String>::new(), "the books balance");
+    let of_each: Vec<_> = record
+        .ledger
+        .transactions
+        .iter()
+        .map(|it| (it.name.as_str(), it.started, it.committed, it.failed))
+        .collect();
+    assert_eq!(of_each, [("value=1", 60, 60, 0), ("value=2", 40, 32, 8)]);
+    let times = record.transactions.iter().map(|it| it.response.as_ref().map_or(0, |all| all.count));
+    assert_eq!(times.collect::<Vec<_>>(), [60, 32]);
+    assert_eq!((record.ledger.committed, record.transaction.count), (92, 92));
+    // In each database they count from 0.
+    let seen = seen.map(|seen| seen.lock().expect("no client panics").clone());
+    assert_eq!(seen, [BTreeMap::from([(0, 20), (1, 20), (2, 20)]), BTreeMap::from([(0, 20), (1, 20)])]);
+}

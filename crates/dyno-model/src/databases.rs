@@ -1,0 +1,148 @@
+//! Databases side by side on one system, which a trial's clients are spread over.
+
+use crate::plan::{Plan, Treatment};
+use serde::{Deserialize, Serialize};
+
+/// Most databases of a trial.
+pub const DATABASES_MAX: u32 = 100;
+
+/// Most names of transactions of all databases together that have figures of their own.
+pub const NAMED_MAX: usize = 4096;
+
+/// What a trial's clients work in: client i in database i modulo their number.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Databases {
+    /// All work in the one that the system's address names.
+    #[default]
+    One,
+    /// In so many, which are called as that one with a number behind.
+    Numbered(u32),
+    /// In these.
+    Named(Vec<String>),
+}
+
+impl Databases {
+    /// True when there is nothing to be spread over.
+    #[must_use]
+    pub fn is_one(&self) -> bool {
+        *self == Self::One
+    }
+
+    /// How many.
+    #[must_use]
+    pub fn number(&self) -> u32 {
+        match self {
+            Self::One => 1,
+            Self::Numbered(number) => *number,
+            Self::Named(names) => u32::try_from(names.len()).unwrap_or(u32::MAX),
+        }
+    }
+
+    /// Their names, or how many there are; `None` where there is one.
+    #[must_use]
+    pub fn told(&self) -> Option<String> {
+        match self {
+            Self::One => None,
+            Self::Numbered(number) => Some(number.to_string()),
+            Self::Named(names) => Some(names.join(", ")),
+        }
+    }
+
+    /// What they are called, where the system's own is called `base`. None where that is the only one.
+    #[must_use]
+    pub fn names(&self, base: &str) -> Vec<String> {
+        match self {
+            Self::One => Vec::new(),
+            Self::Numbered(number) => (1..=*number).map(|at| format!("{base}_{at}")).collect(),
+            Self::Named(names) => names.clone(),
+        }
+    }
+
+    /// Clients of the database at a place, of so many in all.
+    #[must_use]
+    pub fn share(&self, clients: u32, place: usize) -> u32 {
+        let number = self.number();
+        clients / number + u32::from((place as u32) < clients % number)
+    }
+}
+
+impl Plan {
+    /// The databases that the clients of a treatment are spread over; none where they work in the system's own.
+    #[must_use]
+    pub fn databases(&self, treatment: &Treatment) -> Vec<String> {
+        treatment.load.databases.names(self.systems[treatment.system].database())
+    }
+
+    /// All databases that treatments of a system are spread over.
+    #[must_use]
+    pub fn databases_of(&self, system: usize) -> Vec<String> {
+        let treatments = self.treatments.iter().filter(|treatment| treatment.system == system);
+        let mut names = Vec::new();
+        for name in treatments.flat_map(|treatment| self.databases(treatment)) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    /// True when a treatment of a system works in the system's own database.
+    #[must_use]
+    pub fn uses_own_database(&self, system: usize) -> bool {
+        let mut treatments = self.treatments.iter().filter(|treatment| treatment.system == system);
+        treatments.any(|treatment| treatment.load.databases.is_one())
+    }
+}
+
+/// What transactions are called in figures: by the database that they are in and, where the workload tells several apart, by that name too.
+#[must_use]
+pub fn transaction_names(databases: &[String], own: &[&str]) -> Vec<String> {
+    match own.len() {
+        0 | 1 => databases.to_vec(),
+        each if each * databases.len() > NAMED_MAX => databases.to_vec(),
+        _ => databases
+            .iter()
+            .flat_map(|database| own.iter().map(move |own| format!("{database}: {own}")))
+            .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_database_has_its_share_of_the_clients_and_all_shares_are_all_clients() {
+        for (databases, clients, shares) in [
+            (Databases::One, 5, vec![5]),
+            (Databases::Numbered(2), 5, vec![3, 2]),
+            (Databases::Numbered(4), 8, vec![2, 2, 2, 2]),
+            (Databases::Named(vec!["a".to_owned(), "b".to_owned(), "c".to_owned()]), 8, vec![3, 3, 2]),
+        ] {
+            let number = databases.number() as usize;
+            let found: Vec<u32> = (0..number).map(|place| databases.share(clients, place)).collect();
+            assert_eq!(found, shares, "{databases:?}");
+            let dealt = (0..number).map(|at| (0..clients as usize).filter(|it| it % number == at).count());
+            assert!(dealt.zip(found).all(|(dealt, share)| dealt == share as usize));
+        }
+    }
+
+    #[test]
+    fn numbers_stand_behind_the_name_of_the_system_s_own() {
+        assert_eq!(Databases::Numbered(2).names("shop"), ["shop_1", "shop_2"]);
+        assert!(Databases::One.names("shop").is_empty());
+    }
+
+    #[test]
+    fn transactions_are_called_by_database_and_name() {
+        let databases = ["a".to_owned(), "b".to_owned()];
+        assert_eq!(transaction_names(&databases, &["pay"]), ["a", "b"]);
+        assert_eq!(
+            transaction_names(&databases, &["pay", "look"]),
+            ["a: pay", "a: look", "b: pay", "b: look"]
+        );
+        let many = vec!["x"; 3000];
+        assert_eq!(transaction_names(&databases, &many), ["a", "b"]);
+    }
+}

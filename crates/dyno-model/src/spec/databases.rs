@@ -1,0 +1,149 @@
+//! `load.databases`: what clients are spread over, and what cannot be.
+
+use super::diagnostic::Diagnostic;
+use super::reader::{Fields, integer, wrong_type};
+use super::tree::{Node, Value};
+use crate::catalog::{HTTP, LUA};
+use crate::databases::{DATABASES_MAX, Databases};
+use crate::plan::{EndpointPlan, SystemPlan, Treatment, Via};
+
+const KEY: &str = "databases";
+/// Longest name of a database, in bytes: PostgreSQL cuts off what is behind.
+const NAME_MAX: usize = 63;
+/// A workload whose one file is about one database.
+const HISTORY: &str = "history";
+/// Its table is to grow to a size.
+const MASS_INSERT: &str = "mass-insert";
+
+/// The value of the key.
+pub(super) fn read(fields: &Fields<'_>) -> Databases {
+    let Some(node) = fields.node(KEY) else { return Databases::One };
+    let path = fields.path(KEY);
+    match &node.value {
+        Value::List(items) => named(fields, node, items),
+        Value::Integer(_) => match integer(node, &path, &(1..=i64::from(DATABASES_MAX)), fields.problems) {
+            None | Some(1) => Databases::One,
+            Some(number) => Databases::Numbered(number as u32),
+        },
+        other => {
+            wrong_type(node.span, &path, "an integer or a list of names", other, fields.problems);
+            Databases::One
+        }
+    }
+}
+
+fn named(fields: &Fields<'_>, node: &Node, items: &[Node]) -> Databases {
+    let refuse = |node: &Node, message: String, help: &str| {
+        fields.problems.report(Diagnostic::new(node.span, message).help(help));
+    };
+    let mut names: Vec<String> = Vec::new();
+    for item in items {
+        let Value::Text(name) = &item.value else {
+            wrong_type(item.span, "each item of load.databases", "a text", &item.value, fields.problems);
+            continue;
+        };
+        let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '$');
+        if name.is_empty() || name.len() > NAME_MAX || !name.chars().all(is_plain) {
+            let message = format!("`{name}` cannot be the name of a database here");
+            refuse(item, message, "take letters, digits, `_`, `-` and `$`, at most 63 bytes");
+        }
+        // Some servers take capital letters and small ones for the same.
+        if names.iter().any(|other| other.to_lowercase() == name.to_lowercase()) {
+            refuse(item, format!("the database `{name}` is there twice"), "name each once");
+        }
+        names.push(name.clone());
+    }
+    if items.len() < 2 {
+        let message = "clients are spread over two databases or more".to_owned();
+        refuse(node, message, "name more, or put the one into the system's `url`");
+    }
+    if items.len() > DATABASES_MAX as usize {
+        refuse(node, format!("more than {DATABASES_MAX} databases"), "name fewer");
+    }
+    Databases::Named(names)
+}
+
+/// What cannot be spread: each thing is told once.
+pub(super) fn check(
+    top: &Fields<'_>,
+    treatments: &[Treatment],
+    systems: &[SystemPlan],
+    endpoints: &[EndpointPlan],
+) {
+    let mut spread = treatments.iter().filter(|treatment| !treatment.load.databases.is_one()).peekable();
+    if spread.peek().is_none() {
+        return;
+    }
+    let fixed = top.table("load").and_then(|(load, span)| load.get(KEY).map(|node| node.span).or(Some(span)));
+    let refuse = |message: String, help: &str| {
+        top.problems.report(Diagnostic::new(fixed.unwrap_or(top.span), message).help(help));
+    };
+    if top.node("beside").is_some() {
+        refuse(
+            "clients cannot be spread over databases while a workload runs beside them".to_owned(),
+            "remove [[beside]], or `load.databases`",
+        );
+    }
+    if top.node("fault").is_some() {
+        refuse(
+            "faults are made in trials of one database, and `load.databases` has several".to_owned(),
+            "remove [[fault]], or `load.databases`",
+        );
+    }
+    if endpoints.iter().any(|endpoint| matches!(endpoint.via, Via::Application(_))) {
+        refuse(
+            "an application on the clients' way asks one database, and `load.databases` has several"
+                .to_owned(),
+            "remove that endpoint from the levels, or `load.databases`",
+        );
+    }
+    let mut told: Vec<String> = Vec::new();
+    for treatment in spread {
+        let Some((message, help)) = obstacle(treatment, &systems[treatment.system]) else { continue };
+        if !told.contains(&message) {
+            refuse(message.clone(), help);
+            told.push(message);
+        }
+    }
+}
+
+/// Why the clients of a treatment cannot be spread, and what to do about it.
+fn obstacle(treatment: &Treatment, system: &SystemPlan) -> Option<(String, &'static str)> {
+    let (name, number) = (&system.name, treatment.load.databases.number());
+    let engine = system.engine();
+    if !(engine.has_sql() && engine.is_server()) {
+        let help = "take a server of PostgreSQL, MariaDB or MySQL, or leave `load.databases` out";
+        return Some((format!("`{name}` has no databases side by side"), help));
+    }
+    if system.is_cluster() {
+        let help = "measure one server, or leave `load.databases` out";
+        return Some((format!("clients of the cluster `{name}` are spread over its nodes"), help));
+    }
+    let kind = treatment.workload.kind.as_str();
+    if [LUA, HTTP, HISTORY, MASS_INSERT].contains(&kind) {
+        let help = "take another workload, SQL of your own (`kind = \"sql\"`) for example, or leave `load.databases` out";
+        return Some((format!("the clients of `{kind}` cannot be spread over databases"), help));
+    }
+    if treatment.clients < number {
+        let message = format!("{} clients cannot be spread over {number} databases", treatment.clients);
+        return Some((
+            message,
+            "give at least as many clients, or leave that treatment out with `design.exclude`",
+        ));
+    }
+    let names = treatment.load.databases.names(system.database());
+    if system.database().is_empty() && matches!(treatment.load.databases, Databases::Numbered(_)) {
+        let message =
+            format!("the address of `{name}` names no database, after which others could be called");
+        return Some((
+            message,
+            "put one into its `url`, or list names: `databases = [\"shop1\", \"shop2\"]`",
+        ));
+    }
+    names.iter().find(|name| name.len() > NAME_MAX).map(|name| {
+        (
+            format!("`{name}` is too long for a database's name"),
+            "list shorter names: `databases = [\"a\", \"b\"]`",
+        )
+    })
+}

@@ -1,0 +1,105 @@
+//! Clients that are spread over databases.
+
+use super::super::parse;
+use super::{catalog, errors, input};
+use crate::databases::Databases;
+use crate::plan::Plan;
+
+const SERVER: &str = "[[system]]\nname = \"A\"\nserver = { kind = \"postgres\" }\n";
+const URL: &str = "[[system]]\nname = \"A\"\nurl = \"postgres://me@localhost/shop\"\n";
+
+fn text(system: &str, load: &str, more: &str) -> String {
+    format!(
+        "title = \"tenants\"\n{system}[workload]\nkind = \"rush\"\n[load]\nclients = 8\nduration = \"10s\"\n{load}\n{more}"
+    )
+}
+
+/// All errors, with their places and remedies.
+fn told(text: &str) -> String {
+    errors(text).join("\n")
+}
+
+fn plan(system: &str, load: &str, more: &str) -> Plan {
+    parse(input(&text(system, load, more)), &catalog()).unwrap_or_else(|errors| panic!("{errors}")).1
+}
+
+#[test]
+fn a_number_of_databases_is_a_factor_and_they_are_called_after_the_system_s() {
+    let found = plan(URL, "", "[factors]\n\"load.databases\" = [1, 2, 4]\n");
+    let names: Vec<Vec<String>> = found.treatments.iter().map(|it| found.databases(it)).collect();
+    assert_eq!(names[0], Vec::<String>::new(), "one is the system's own");
+    assert_eq!(names[1], ["shop_1", "shop_2"]);
+    assert_eq!(names[2].len(), 4);
+    assert_eq!(found.databases_of(0), ["shop_1", "shop_2", "shop_3", "shop_4"]);
+    assert!(found.uses_own_database(0));
+    let written = serde_json::to_value(&found.treatments[0].load).unwrap();
+    assert!(written.get("databases").is_none(), "older readers know nothing of it");
+}
+
+#[test]
+fn databases_have_names_of_the_user_s_or_of_a_server_that_dyno_starts() {
+    let named = plan(URL, "databases = [\"north\", \"south\"]", "");
+    assert_eq!(named.databases(&named.treatments[0]), ["north", "south"]);
+    assert!(!named.uses_own_database(0));
+    let started = plan(SERVER, "databases = 2", "");
+    assert_eq!(started.treatments[0].load.databases, Databases::Numbered(2));
+    assert_eq!(started.databases(&started.treatments[0]), ["dyno_1", "dyno_2"]);
+}
+
+#[test]
+fn what_cannot_be_spread_is_told_with_its_place_and_a_remedy() {
+    let sqlite = "[[system]]\nname = \"A\"\nserver = { kind = \"sqlite\" }\n";
+    let galera = "[[system]]\nname = \"A\"\nserver = { kind = \"galera\" }\n";
+    let nameless = "[[system]]\nname = \"A\"\nurl = \"mysql://me@localhost\"\n";
+    let four = "databases = 4";
+    for (system, load, more, expected) in [
+        (SERVER, "databases = 0", "", "`load.databases` must be between 1 and 100, got 0"),
+        (SERVER, "databases = 101", "", "between 1 and 100"),
+        (SERVER, "databases = \"shop\"", "", "an integer or a list of names, not a text"),
+        (SERVER, "databases = [\"shop\"]", "", "over two databases or more"),
+        (SERVER, "databases = [\"a\", 2]", "", "each item of load.databases"),
+        (SERVER, "databases = [\"a\", \"A\"]", "", "the database `A` is there twice"),
+        (SERVER, "databases = [\"a\", \"b c\"]", "", "`b c` cannot be the name of a database"),
+        (SERVER, "databases = 9", "", "8 clients cannot be spread over 9 databases"),
+        (sqlite, four, "", "`A` has no databases side by side"),
+        (galera, four, "", "clients of the cluster `A` are spread over its nodes"),
+        (nameless, four, "", "the address of `A` names no database"),
+        (
+            SERVER,
+            four,
+            "[[beside]]\nname = \"report\"\nworkload.kind = \"rush\"\n",
+            "while a workload runs beside them",
+        ),
+        (
+            SERVER,
+            four,
+            "[[fault]]\ndo = \"kill\"\nat = \"5s\"\nnode = \"server\"\n",
+            "faults are made in trials of one database",
+        ),
+    ] {
+        let found = told(&text(system, load, more));
+        assert!(found.contains(expected), "{load} {more}: {found}");
+    }
+    let found = told(&text(URL, &format!("databases = [\"{}\", \"b\"]", "x".repeat(64)), ""));
+    assert!(found.contains("at most 63 bytes"), "{found}");
+    let url = URL.replace("shop", &"x".repeat(62));
+    let found = told(&text(&url, four, ""));
+    assert!(found.contains("is too long for a database's name"), "{found}");
+    let of = |kind: &str| text(SERVER, four, "").replace("\"rush\"", &format!("\"{kind}\""));
+    let found = told(&of("mass-insert"));
+    assert!(found.contains("the clients of `mass-insert` cannot be spread over databases"), "{found}");
+}
+
+#[test]
+fn a_treatment_with_too_few_clients_may_be_left_out() {
+    let load = "databases = 4";
+    let few = text(SERVER, load, "").replace("clients = 8", "clients = [1, 8]");
+    let found = told(&few);
+    assert!(
+        found.contains("1 clients cannot be spread over 4") && found.contains("design.exclude"),
+        "{found}"
+    );
+    let left_out = format!("{few}[design]\nexclude = [{{ clients = 1 }}]\n");
+    let (_, plan) = parse(input(&left_out), &catalog()).unwrap_or_else(|errors| panic!("{errors}"));
+    assert_eq!(plan.treatments.len(), 1);
+}

@@ -1,0 +1,193 @@
+//! Databases on a system that clients are spread over: claimed each by itself, filled, and cleaned up.
+
+use crate::system::Ready;
+use crate::systems::Systems;
+use crate::together::only_reads;
+use dyno_engine::Node;
+use dyno_host::databases::{self, beside};
+use dyno_host::marker::{self, Claim, ClaimOptions};
+use dyno_model::plan::{DataPolicy, EndpointPlan};
+use dyno_model::target::{QueryMode, Target};
+
+/// A database that clients work in.
+struct Database {
+    name: String,
+    /// Its sessions are kept from writing.
+    only_reads: bool,
+    claim: Claim,
+}
+
+/// The databases of a system that were entered so far.
+#[derive(Default)]
+pub(crate) struct Spread(Vec<Database>);
+
+/// What is wanted of databases.
+#[derive(Clone, Copy)]
+pub(crate) struct Wish {
+    pub(crate) policy: DataPolicy,
+    /// Nothing is sent but what is not known to write.
+    pub(crate) only_reads: bool,
+}
+
+impl Spread {
+    /// Claims databases beside another, but for those that are claimed already; of those whose tables are used as they are, it is seen that they may be.
+    ///
+    /// # Errors
+    /// When one is not to be had, in words.
+    pub(crate) fn enter(
+        &mut self,
+        base: &Target,
+        names: &[String],
+        wish: Wish,
+        options: &ClaimOptions<'_>,
+    ) -> Result<(), String> {
+        let is_new = |name: &&String| !self.0.iter().any(|known| known.name == **name);
+        let names: Vec<String> = names.iter().filter(is_new).cloned().collect();
+        if names.is_empty() {
+            return Ok(());
+        }
+        let entered = match wish.policy {
+            DataPolicy::Own => {
+                let claims = databases::claim(base, &names, options).map_err(|error| error.to_string())?;
+                let claimed = |(name, claim)| Database { name, only_reads: false, claim };
+                names.into_iter().zip(claims).map(claimed).collect()
+            }
+            DataPolicy::Existing => found(base, names, wish.only_reads, options)?,
+        };
+        self.0.extend(entered);
+        Ok(())
+    }
+
+    /// A database that was entered.
+    fn of(&self, name: &str) -> &Database {
+        let found = self.0.iter().find(|known| known.name == name);
+        found.expect("databases are entered before anything is done in them")
+    }
+
+    /// Where a database is, on the server of another.
+    pub(crate) fn target(&self, base: &Target, name: &str) -> Target {
+        let mut target = beside(base, name);
+        if self.of(name).only_reads {
+            target.session_setup.push(target.engine.dialect().read_only.to_owned());
+        }
+        target
+    }
+
+    /// Notes in a database that tables are about to be made.
+    ///
+    /// # Errors
+    /// When one is not dyno's, or cannot be noted.
+    pub(crate) fn record_tables(
+        &mut self,
+        base: &Target,
+        name: &str,
+        tables: &[String],
+        options: &ClaimOptions<'_>,
+    ) -> Result<(), String> {
+        let Some(database) = self.0.iter_mut().find(|known| known.name == name) else { return Ok(()) };
+        let tables: Vec<&str> = tables.iter().map(String::as_str).collect();
+        let recorded = database.claim.record_tables(&beside(base, name), &tables, options);
+        recorded.map_err(|error| error.to_string())
+    }
+
+    /// Notes that everything in these databases is dyno's, on a server that dyno started.
+    ///
+    /// # Errors
+    /// When one cannot be marked.
+    pub(crate) fn adopt_all(&mut self, base: &Target, options: &ClaimOptions<'_>) -> Result<(), String> {
+        self.0.iter_mut().try_for_each(|database| {
+            let adopted = database.claim.adopt_all(&beside(base, &database.name), options);
+            adopted.map_err(|error| error.to_string())
+        })
+    }
+
+    /// Removes what dyno made; what could not be removed, in words.
+    pub(crate) fn clean_up(self, base: &Target) -> Vec<String> {
+        let cleaned = self.0.into_iter().map(|it| databases::clean_up(base, &it.name, &it.claim.replaced));
+        cleaned.filter_map(Result::err).map(|error| error.to_string()).collect()
+    }
+}
+
+/// Databases whose tables are used as they are.
+fn found(
+    base: &Target,
+    names: Vec<String>,
+    only_reads: bool,
+    options: &ClaimOptions<'_>,
+) -> Result<Vec<Database>, String> {
+    missing(base, &names)?;
+    let look = |name: String| match marker::examine(&beside(base, &name), options) {
+        Ok(claim) => Ok(Database { name, only_reads: false, claim }),
+        Err(_) if only_reads => {
+            let claim = Claim { database: name.clone(), ..Claim::default() };
+            Ok(Database { name, only_reads: true, claim })
+        }
+        Err(error) => Err(error.to_string()),
+    };
+    names.into_iter().map(look).collect()
+}
+
+/// Says which of the databases is not there.
+///
+/// # Errors
+/// When one is not.
+pub(crate) fn missing(base: &Target, names: &[String]) -> Result<(), String> {
+    let are_there = databases::are_there(base, names).map_err(|error| error.to_string())?;
+    match names.iter().zip(are_there).find(|(_, is_there)| !is_there) {
+        None => Ok(()),
+        Some((name, _)) => Err(format!(
+            "there is no database {name:?}\nhint: `data = \"existing\"` finds its tables in each database of `load.databases`, and dyno makes none"
+        )),
+    }
+}
+
+impl Systems<'_> {
+    /// Claims the databases that the clients of a treatment are spread over, on the system, which is up.
+    ///
+    /// # Errors
+    /// When one is not to be had.
+    pub(crate) fn enter(&mut self, treatment: usize) -> Result<(), String> {
+        let (system, names) =
+            (self.system_of(treatment), self.plan.databases(&self.plan.treatments[treatment]));
+        let policy = self.data_policy(system);
+        let only_reads = policy == DataPolicy::Existing && !names.is_empty() && only_reads(self.plan, system);
+        self.claimed(system, |ready, options| {
+            let base = ready.target();
+            ready.spread.enter(&base, &names, Wish { policy, only_reads }, options)
+        })
+    }
+
+    /// Notes that tables are about to be made in a database of a system; what was loaded there is no longer whole.
+    ///
+    /// # Errors
+    /// As [`Self::begin_loading`].
+    pub(crate) fn begin_loading_in(
+        &mut self,
+        system: usize,
+        database: &str,
+        tables: &[String],
+    ) -> Result<(), String> {
+        self.claimed(system, |ready, options| {
+            ready.loaded = None;
+            let base = ready.target();
+            ready.spread.record_tables(&base, database, tables, options)
+        })
+    }
+}
+
+impl Ready {
+    /// Where clients connect: to each of these databases, or where there are none, as [`Self::nodes`] has it.
+    pub(crate) fn work_nodes(
+        &self,
+        way: Option<&EndpointPlan>,
+        query_mode: QueryMode,
+        names: &[String],
+    ) -> Vec<Node> {
+        if names.is_empty() {
+            return self.nodes(way, query_mode);
+        }
+        let by_way = Target { query_mode, ..self.target_by(way) };
+        let nodes = names.iter().flat_map(|name| Node::alone(self.spread.target(&by_way, name)));
+        nodes.collect()
+    }
+}
