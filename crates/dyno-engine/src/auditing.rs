@@ -58,7 +58,7 @@ impl<C: Clients> Asks<'_, C> {
         &self,
         observers: &mut [Connection],
         asked: usize,
-        settled: Result<u64, OperationFailure>,
+        settled: &Result<u64, OperationFailure>,
         baselines: Vec<C::Baseline>,
     ) -> (AuditRecord, Option<String>) {
         let unsettled = settled.as_ref().copied().unwrap_or_default();

@@ -448,7 +448,7 @@ fn trial(
     listener.event(&load.enters(Phase::Audit));
     let asks = Asks { clients, input, totals: &totals, opens: window.opens() };
     let silence;
-    (record.audit, silence) = asks.audited(&mut observers, asked, settled, baselines);
+    (record.audit, silence) = asks.audited(&mut observers, asked, &settled, baselines);
     if let Some(history) = clients.history() {
         listener.history(&input.trial.id, None, &history);
     }

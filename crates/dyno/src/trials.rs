@@ -212,12 +212,17 @@ fn measure(
         }
         record
     });
-    measured.map_err(|error| match error {
+    measured.map_err(|error| missing(&error, ending))
+}
+
+/// Why a trial was not measured; `ending` says why its system ended, if it did.
+fn missing(error: &TrialError, ending: impl Fn() -> Option<String>) -> Missing {
+    match error {
         TrialError::Interrupted => Missing::Interrupted,
-        TrialError::SystemDied(reason) => Missing::System(reason),
+        TrialError::SystemDied(reason) => Missing::System(reason.clone()),
         other => match ending() {
             Some(reason) => Missing::System(reason),
             None => Missing::Trial(other.to_string()),
         },
-    })
+    }
 }

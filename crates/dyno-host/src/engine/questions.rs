@@ -37,6 +37,9 @@ pub(crate) type Observe = fn(&Target, &[String]) -> Asked<Watched>;
 /// What is asked by the monitor, with the number of the thread or process that answers, where it is known.
 pub(crate) type Watched = (Box<dyn Observed>, Option<u32>);
 
+/// Reads what a server counts, by name.
+type Count = fn(&mut ControlConnection, &[String]) -> Asked<BTreeMap<String, i64>>;
+
 /// What a server can be asked beside the load.
 pub(crate) struct ServerQuestions {
     /// How many connections it takes.
@@ -46,7 +49,7 @@ pub(crate) struct ServerQuestions {
     /// Whether writes travel further. What the account may not see counts as not there.
     pub(crate) replication: fn(&mut ControlConnection) -> Replication,
     /// What it counts; for each database, the sum over those that are named.
-    pub(crate) counters: fn(&mut ControlConnection, &[String]) -> Asked<BTreeMap<String, i64>>,
+    pub(crate) counters: Count,
     pub(crate) programs: &'static [&'static str],
     /// The number of its process on this machine.
     pub(crate) process: fn(&mut ControlConnection) -> Option<u32>,

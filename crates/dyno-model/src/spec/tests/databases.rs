@@ -32,7 +32,7 @@ fn a_number_of_databases_is_a_factor_and_they_are_called_after_the_system_s() {
     assert_eq!(names[2].len(), 4);
     assert_eq!(found.databases_of(0), ["shop_1", "shop_2", "shop_3", "shop_4"]);
     assert!(found.uses_own_database(0));
-    let written = serde_json::to_value(&found.treatments[0].load).unwrap();
+    let written = toml::Value::try_from(&found.treatments[0].load).unwrap();
     assert!(written.get("databases").is_none(), "older readers know nothing of it");
 }
 
