@@ -290,6 +290,6 @@ fn shops_side_by_side_on_postgresql() {
 }
 
 #[test]
-fn shops_side_by_side_on_mysql() {
-    shops_side_by_side(ServerKind::Mysql);
+fn shops_side_by_side_on_mariadb() {
+    shops_side_by_side(ServerKind::Mariadb);
 }
