@@ -34,6 +34,11 @@ impl ControlConnection {
         self.connection.server_version().to_owned()
     }
 
+    /// The server's number of the session.
+    pub(crate) fn session_number(&self) -> Option<u32> {
+        self.connection.session_number()
+    }
+
     /// Rows as text.
     pub(crate) fn rows(&mut self, sql: &str) -> Asked<Vec<Vec<Option<String>>>> {
         let mut table = Table::default();

@@ -26,7 +26,8 @@ pub fn connection_limit(target: &Target) -> Result<Option<ConnectionLimit>, Oper
 /// When the system cannot be reached or refuses to answer. An account without the right to see others sees none.
 pub fn foreign_sessions(target: &Target) -> Result<Vec<ForeignSession>, OperationFailure> {
     let Some(server) = &questions(target.engine).server else { return Ok(Vec::new()) };
-    let rows = ControlConnection::open(target)?.rows(server.foreign_sessions)?;
+    let mut asking = ControlConnection::open(target)?;
+    let rows = asking.rows(server.foreign_sessions)?;
     let session = |row: Vec<Option<String>>| {
         let mut fields = row.into_iter().map(Option::unwrap_or_default);
         let mut next = || fields.next().unwrap_or_default();
@@ -34,7 +35,8 @@ pub fn foreign_sessions(target: &Target) -> Result<Vec<ForeignSession>, Operatio
         (number, ForeignSession { user: next(), from: next(), database: next(), state: next() })
     };
     let listed: Vec<(u32, ForeignSession)> = rows.into_iter().map(session).collect();
-    let numbers: Vec<u32> = listed.iter().map(|(number, _)| *number).collect();
+    // The asking session is not in its own list, and will be in the next.
+    let numbers: Vec<u32> = listed.iter().map(|(number, _)| *number).chain(asking.session_number()).collect();
     let own = own_sessions::among(&target.endpoint, &numbers);
     Ok(listed.into_iter().filter(|(number, _)| !own.contains(number)).map(|(_, session)| session).collect())
 }
