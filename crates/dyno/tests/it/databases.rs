@@ -245,7 +245,7 @@ fn an_update_that_one_database_loses_is_found_in_it(host: &Host) {
             "CREATE FUNCTION undo() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN OLD; END'",
             "CREATE TRIGGER undo BEFORE UPDATE ON till FOR EACH ROW EXECUTE FUNCTION undo()",
         ],
-        _ => &["CREATE TRIGGER undo BEFORE UPDATE ON till FOR EACH ROW SET NEW.n = OLD.n"],
+        _ => &["CREATE TRIGGER forgets BEFORE UPDATE ON till FOR EACH ROW SET NEW.n = OLD.n"],
     };
     trigger.iter().for_each(|sql| drop(host.ask("south", sql)));
     let ended = run(
