@@ -1,8 +1,9 @@
 //! What becomes of the data: the connections that ask, and the audit after a trial, of each database that its clients were spread over.
 
+use crate::clients::Clients;
 use crate::recording::Totals;
 use crate::settling::{is_unanswered, observe};
-use crate::trial::{Clients, Node, NodeState, TrialInput};
+use crate::trial_input::{Node, NodeState, TrialInput};
 use crate::workload::AuditFacts;
 use dyno_drivers::patience::is_end_requested;
 use dyno_drivers::{Connection, Discard, Driver, block_on};

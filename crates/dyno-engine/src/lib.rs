@@ -24,6 +24,7 @@
 mod arrivals;
 mod auditing;
 mod client;
+mod clients;
 mod commit_ledger;
 mod company;
 pub mod distribution;
@@ -40,6 +41,7 @@ pub mod session;
 mod settling;
 pub mod text;
 pub mod trial;
+mod trial_input;
 pub mod window;
 mod worker;
 pub mod workload;
@@ -50,7 +52,6 @@ pub use measure::meter::{Meter, Script, ScriptThreads, ScriptTrouble};
 pub use measure::run_script;
 pub use own_audit::OwnAudit;
 pub use session::Session;
-pub use trial::{
-    Mended, Node, NodeState, Role, TrialInput, run_load, run_script_trial, run_spread_trial, run_trial,
-};
+pub use trial::{run_load, run_script_trial, run_spread_trial, run_trial};
+pub use trial_input::{Mended, Node, NodeState, Role, TrialInput};
 pub use worker::default_workers;

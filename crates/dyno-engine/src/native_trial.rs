@@ -2,7 +2,8 @@
 //! that runs them.
 
 use crate::measure::load::{LoadInput, LoadRecord, TrialError};
-use crate::trial::{TrialInput, run_load, run_spread_trial};
+use crate::trial::{run_load, run_spread_trial};
+use crate::trial_input::TrialInput;
 use crate::workload::Native;
 use crate::workload::native::with_native;
 use dyno_model::event::Listener;

@@ -2,16 +2,16 @@
 //! the baseline to the findings. [`run_script_trial`] has the same around a script.
 
 use crate::auditing::{Asks, asked_node, observers};
-use crate::company::{Company, Place};
+use crate::clients::Clients;
 use crate::measure::crew::{Crew, Ending, Measured};
 use crate::measure::load::{LoadInput, LoadRecord, TrialError};
 use crate::measure::meter::{Script, ScriptThreads, hire_scripts, kinds};
 use crate::measure::start::Start;
 use crate::native_clients::NativeClients;
 use crate::own_audit::OwnAudit;
-use crate::random::trial_seed;
 use crate::recording::{Kinds, Totals};
 use crate::settling::{OpenSessions, observe, settle};
+use crate::trial_input::{Counters, NodeState, Role, TrialInput};
 use crate::window::{StopCause, Window};
 use crate::worker::hire_native;
 use crate::workload::{AuditFacts, Workload};
@@ -20,124 +20,17 @@ use dyno_model::audit::{AuditCheck, AuditRecord};
 use dyno_model::catalog::Growth;
 use dyno_model::event::{Listener, Phase};
 use dyno_model::failure::{FailureKind, OperationFailure};
-use dyno_model::fault::FaultRecord;
 use dyno_model::history::History;
 use dyno_model::judge::{Asked, judge};
-use dyno_model::plan::{LoadPlan, Trial};
 use dyno_model::record::{TrialEnd, TrialRecord, Uptime};
 use dyno_model::target::Target;
 use dyno_model::units::Nanos;
-use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// The server's counter of the seconds that it has been up.
 const UPTIME: &str = "Uptime";
-
-/// The server's own counters, by name.
-type Counters = BTreeMap<String, i64>;
-
-/// A load and what a trial needs besides. Tables are made and loaded already.
-#[derive(Clone)]
-pub struct TrialInput<'a> {
-    /// The load, called as the trial is.
-    pub load: LoadInput<'a>,
-    /// Which trial.
-    pub trial: Trial,
-    /// Where the clients connect, in turn: one server, or the nodes of a cluster. The first is asked for baseline and audit.
-    pub nodes: Vec<Node>,
-    /// UTC time at which the trial begins, as it is written down.
-    pub started_at: String,
-    /// Time spent on loading before; 0 when data was reused.
-    pub loading: Nanos,
-    /// The server's own counters now.
-    pub counters: &'a dyn Fn() -> Counters,
-    /// False for a workload that only reads what another changes: the other is asked.
-    pub is_audited: bool,
-    /// How this goes together with other workloads in the same trial.
-    pub role: Role<'a>,
-    /// Where faults are made on purpose: called when the clients have ended, it puts the nodes in order again.
-    pub mend: Option<&'a dyn Fn() -> Mended>,
-}
-
-/// How a workload goes together with others in the same trial.
-#[derive(Clone, Copy)]
-pub enum Role<'a> {
-    /// There are no others.
-    Alone,
-    /// The trial is about it, and others run beside.
-    Leads(&'a Company),
-    /// It runs beside the one that the trial is about.
-    Beside(&'a Place),
-}
-
-/// The nodes after a trial with faults.
-pub struct Mended {
-    /// What was done.
-    pub faults: Vec<FaultRecord>,
-    /// How each node is now, in the order of [`TrialInput::nodes`]; or why none answers any more.
-    pub nodes: Result<Vec<NodeState>, String>,
-}
-
-/// How a node is after a trial with faults.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NodeState {
-    /// It runs, and did all the time.
-    Up,
-    /// It was ended at this moment and runs again.
-    Restarted(Instant),
-    /// It does not run.
-    Down,
-}
-
-/// A server under load.
-#[derive(Clone)]
-pub struct Node {
-    /// Where it is, and where its share of the clients connects.
-    pub target: Target,
-    /// Where they connect instead, when they talk to an application in front of it.
-    pub door: Option<Target>,
-    /// A statement that it answers when it has done all that was committed on other nodes before; `None` for one that stands alone.
-    pub barrier: Option<&'static str>,
-    /// Clients go there only when they have lost another node.
-    pub is_spare: bool,
-}
-
-impl Node {
-    /// A server that stands alone.
-    #[must_use]
-    pub fn alone(target: Target) -> Vec<Self> {
-        vec![Self { target, door: None, barrier: None, is_spare: false }]
-    }
-}
-
-impl<'a> TrialInput<'a> {
-    /// A trial on data that were there, on a server elsewhere that has no counters. What it draws follows from the experiment's seed and
-    /// its id ([`trial_seed`]).
-    #[must_use]
-    pub fn new(
-        trial: Trial,
-        nodes: Vec<Node>,
-        clients: u32,
-        load: &'a LoadPlan,
-        seed: u64,
-        interrupts: &'a AtomicUsize,
-    ) -> Self {
-        let seed = trial_seed(seed, &trial.id);
-        Self {
-            load: LoadInput::new(trial.id.clone(), clients, load, seed, interrupts),
-            trial,
-            nodes,
-            started_at: String::new(),
-            loading: Nanos(0),
-            counters: &Counters::new,
-            is_audited: true,
-            role: Role::Alone,
-            mend: None,
-        }
-    }
-}
 
 /// Measures a native workload and nothing else: no observer, no baseline, no audit. For tables that are not dyno's own.
 /// Clients are dealt out to the targets in turn; all must be of one engine.
@@ -192,51 +85,6 @@ fn measure(
         company.begin(&start);
     }
     Ok(crew.measure(&start, listener))
-}
-
-/// Whose transactions a trial measures.
-pub(crate) trait Clients {
-    /// What the audit needs to know of the data before the trial.
-    type Baseline;
-
-    /// Names of the kinds of statements, and of the transactions that have any.
-    fn kinds(&self) -> Kinds;
-
-    /// How long clients wait on average before a transaction of this name, where that is not the load's think time.
-    fn think(&self, name: u16) -> Option<Nanos>;
-
-    /// Starts the threads.
-    fn hire(&self, crew: &mut Crew<'_>) -> Result<(), TrialError>;
-
-    /// How long they may take to be ready; `None`: as long as each connection may.
-    fn ready_limit(&self) -> Option<Duration>;
-
-    /// Which sessions they have opened on each of the nodes, as far as that is known.
-    fn sessions(&self) -> Vec<&OpenSessions>;
-
-    /// How many databases they are spread over, each on a node of its own; 1 where they are not.
-    fn databases(&self) -> usize;
-
-    async fn baseline(
-        &self,
-        database: usize,
-        observer: &mut Connection,
-    ) -> Result<Self::Baseline, OperationFailure>;
-
-    fn growth(&self, baseline: &Self::Baseline) -> Option<Growth>;
-
-    /// What they read and wrote, where they write it down. They have ended.
-    fn history(&self) -> Option<Arc<History>>;
-
-    /// What was counted in all of those of one database.
-    fn totals(&self, database: usize, all: &Totals) -> Totals;
-
-    async fn audit(
-        &self,
-        database: usize,
-        observer: &mut Connection,
-        facts: &AuditFacts<'_, Self::Baseline>,
-    ) -> Result<Vec<AuditCheck>, OperationFailure>;
 }
 
 impl<W: Workload> Clients for Arc<NativeClients<W>> {

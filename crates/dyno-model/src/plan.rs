@@ -508,3 +508,31 @@ pub struct Published {
     /// The one system it belongs beside, by name; otherwise beside all.
     pub system: Option<String>,
 }
+
+impl Plan {
+    /// The databases that the clients of a treatment are spread over; none where they work in the system's own.
+    #[must_use]
+    pub fn databases(&self, treatment: &Treatment) -> Vec<String> {
+        treatment.load.databases.names(self.systems[treatment.system].database())
+    }
+
+    /// All databases that treatments of a system are spread over.
+    #[must_use]
+    pub fn databases_of(&self, system: usize) -> Vec<String> {
+        let treatments = self.treatments.iter().filter(|treatment| treatment.system == system);
+        let mut names = Vec::new();
+        for name in treatments.flat_map(|treatment| self.databases(treatment)) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    /// True when a treatment of a system works in the system's own database.
+    #[must_use]
+    pub fn uses_own_database(&self, system: usize) -> bool {
+        let mut treatments = self.treatments.iter().filter(|treatment| treatment.system == system);
+        treatments.any(|treatment| treatment.load.databases.is_one())
+    }
+}

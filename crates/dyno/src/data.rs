@@ -4,7 +4,7 @@ use crate::interrupt::Interrupts;
 use crate::spread::{Spread, Wish};
 use crate::system::Ready;
 use crate::systems::Systems;
-use crate::together::Together;
+use crate::together::{Together, only_reads};
 use dyno_engine::loading::{self, Loading};
 use dyno_engine::workload::DataSet;
 use dyno_host::marker::{ClaimOptions, EVERYTHING};
@@ -185,4 +185,38 @@ fn load(
         }
     }
     Ok(began.elapsed())
+}
+
+impl Systems<'_> {
+    /// Claims the databases that the clients of a treatment are spread over, on the system, which is up.
+    ///
+    /// # Errors
+    /// When one is not to be had.
+    pub(crate) fn enter(&mut self, treatment: usize) -> Result<(), String> {
+        let (system, names) =
+            (self.system_of(treatment), self.plan.databases(&self.plan.treatments[treatment]));
+        let policy = self.data_policy(system);
+        let only_reads = policy == DataPolicy::Existing && !names.is_empty() && only_reads(self.plan, system);
+        self.claimed(system, |ready, options| {
+            let base = ready.target();
+            ready.spread.enter(&base, &names, Wish { policy, only_reads }, options)
+        })
+    }
+
+    /// Notes that tables are about to be made in a database of a system; what was loaded there is no longer whole.
+    ///
+    /// # Errors
+    /// As [`Self::begin_loading`].
+    pub(crate) fn begin_loading_in(
+        &mut self,
+        system: usize,
+        database: &str,
+        tables: &[String],
+    ) -> Result<(), String> {
+        self.claimed(system, |ready, options| {
+            ready.loaded = None;
+            let base = ready.target();
+            ready.spread.record_tables(&base, database, tables, options)
+        })
+    }
 }

@@ -1,13 +1,9 @@
 //! Databases on a system that clients are spread over: claimed each by itself, filled, and cleaned up.
 
-use crate::system::Ready;
-use crate::systems::Systems;
-use crate::together::only_reads;
-use dyno_engine::Node;
 use dyno_host::databases::{self, beside};
 use dyno_host::marker::{self, Claim, ClaimOptions};
-use dyno_model::plan::{DataPolicy, EndpointPlan};
-use dyno_model::target::{QueryMode, Target};
+use dyno_model::plan::DataPolicy;
+use dyno_model::target::Target;
 
 /// A database that clients work in.
 struct Database {
@@ -138,56 +134,5 @@ pub(crate) fn missing(base: &Target, names: &[String]) -> Result<(), String> {
         Some((name, _)) => Err(format!(
             "there is no database {name:?}\nhint: `data = \"existing\"` finds its tables in each database of `load.databases`, and dyno makes none"
         )),
-    }
-}
-
-impl Systems<'_> {
-    /// Claims the databases that the clients of a treatment are spread over, on the system, which is up.
-    ///
-    /// # Errors
-    /// When one is not to be had.
-    pub(crate) fn enter(&mut self, treatment: usize) -> Result<(), String> {
-        let (system, names) =
-            (self.system_of(treatment), self.plan.databases(&self.plan.treatments[treatment]));
-        let policy = self.data_policy(system);
-        let only_reads = policy == DataPolicy::Existing && !names.is_empty() && only_reads(self.plan, system);
-        self.claimed(system, |ready, options| {
-            let base = ready.target();
-            ready.spread.enter(&base, &names, Wish { policy, only_reads }, options)
-        })
-    }
-
-    /// Notes that tables are about to be made in a database of a system; what was loaded there is no longer whole.
-    ///
-    /// # Errors
-    /// As [`Self::begin_loading`].
-    pub(crate) fn begin_loading_in(
-        &mut self,
-        system: usize,
-        database: &str,
-        tables: &[String],
-    ) -> Result<(), String> {
-        self.claimed(system, |ready, options| {
-            ready.loaded = None;
-            let base = ready.target();
-            ready.spread.record_tables(&base, database, tables, options)
-        })
-    }
-}
-
-impl Ready {
-    /// Where clients connect: to each of these databases, or where there are none, as [`Self::nodes`] has it.
-    pub(crate) fn work_nodes(
-        &self,
-        way: Option<&EndpointPlan>,
-        query_mode: QueryMode,
-        names: &[String],
-    ) -> Vec<Node> {
-        if names.is_empty() {
-            return self.nodes(way, query_mode);
-        }
-        let by_way = Target { query_mode, ..self.target_by(way) };
-        let nodes = names.iter().flat_map(|name| Node::alone(self.spread.target(&by_way, name)));
-        nodes.collect()
     }
 }

@@ -287,6 +287,21 @@ impl Ready {
         }
     }
 
+    /// Where clients connect: to each of these databases, or where there are none, as [`Self::nodes`] has it.
+    pub(crate) fn work_nodes(
+        &self,
+        way: Option<&EndpointPlan>,
+        query_mode: QueryMode,
+        names: &[String],
+    ) -> Vec<Node> {
+        if names.is_empty() {
+            return self.nodes(way, query_mode);
+        }
+        let by_way = Target { query_mode, ..self.target_by(way) };
+        let nodes = names.iter().flat_map(|name| Node::alone(self.spread.target(&by_way, name)));
+        nodes.collect()
+    }
+
     /// The servers that a trial's clients are spread over, by the way that they take.
     pub(crate) fn nodes(&self, way: Option<&EndpointPlan>, query_mode: QueryMode) -> Vec<Node> {
         let in_mode = |target: Target| Target { query_mode, ..target };

@@ -132,14 +132,6 @@ fn obstacle(treatment: &Treatment, system: &SystemPlan) -> Option<(String, &'sta
         ));
     }
     let names = treatment.load.databases.names(system.database());
-    if system.database().is_empty() && matches!(treatment.load.databases, Databases::Numbered(_)) {
-        let message =
-            format!("the address of `{name}` names no database, after which others could be called");
-        return Some((
-            message,
-            "put one into its `url`, or list names: `databases = [\"shop1\", \"shop2\"]`",
-        ));
-    }
     names.iter().find(|name| name.len() > NAME_MAX).map(|name| {
         (
             format!("`{name}` is too long for a database's name"),

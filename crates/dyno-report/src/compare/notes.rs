@@ -77,9 +77,9 @@ pub(super) fn method(model: &CompareModel, lang: Lang) -> Vec<String> {
     ];
     if model.rules.family > 0 {
         sentences.push(compare::COMPARE_NOTE_METHOD.fill(lang, &values));
-    }
-    if !model.over_all.is_empty() {
-        sentences.push(compare::COMPARE_NOTE_OVER_ALL.text(lang).to_owned());
+        if !model.over_all.is_empty() {
+            sentences.push(compare::COMPARE_NOTE_OVER_ALL.text(lang).to_owned());
+        }
     }
     let of_runs = model.over_all.iter().filter_map(|it| it.between_runs);
     if let Some(scatter) = of_runs.reduce(f64::max) {

@@ -8,7 +8,6 @@ use crate::control_connection::{Asked, ControlConnection};
 use crate::engine::numbers::{UPTIME, whole_numbers};
 use crate::monitor::processes::children;
 use crate::process_stat::ProcessStat;
-use dyno_model::engine::Engine;
 use std::collections::BTreeMap;
 
 pub(super) const QUESTIONS: Questions = Questions {
@@ -77,7 +76,7 @@ fn replication(session: &mut ControlConnection) -> Replication {
 
 /// Views become pairs of column and value through JSON, so that columns of every version are there under their names.
 fn counters(session: &mut ControlConnection, databases: &[String]) -> Asked<BTreeMap<String, i64>> {
-    let databases = listed(databases);
+    let databases = observer::listed(databases);
     let each = session.pairs(&format!(
         "SELECT key, value FROM pg_catalog.pg_stat_database AS d, jsonb_each_text(to_jsonb(d)) \
          WHERE d.datname IN ({databases}) AND key NOT IN ('datid', 'datname', 'numbackends')"
@@ -102,16 +101,6 @@ fn counters(session: &mut ControlConnection, databases: &[String]) -> Asked<BTre
     counters.extend(session.first(up)?.and_then(|up| Some((UPTIME.to_owned(), up.trim().parse().ok()?))));
     counters.extend(calls(session, &databases)?);
     Ok(counters)
-}
-
-/// Names as a list in SQL.
-fn listed(databases: &[String]) -> String {
-    let literals = databases.iter().map(|name| match name.as_str() {
-        // An address may leave it to the server.
-        "" => "current_database()".to_owned(),
-        name => Engine::Postgres.dialect().literal(name),
-    });
-    literals.collect::<Vec<_>>().join(", ")
 }
 
 /// Calls by the first word of the statement, without questions to the catalogue such as these; nothing where the

@@ -5,6 +5,7 @@ use crate::engine::questions::Watched;
 use crate::monitor::Values;
 use crate::monitor::observed::Observed;
 use crate::monitor::sessions::SeenSession;
+use dyno_model::engine::Engine;
 use dyno_model::monitor::names;
 use dyno_model::target::Target;
 use std::collections::BTreeMap;
@@ -32,7 +33,7 @@ pub(super) fn observe(target: &Target, databases: &[String]) -> Asked<Watched> {
         .filter_map(|row| row.into_iter().next()?)
         .collect();
     let has = |view: &str| views.iter().any(|known| known == view);
-    let databases = super::listed(databases);
+    let databases = listed(databases);
     let mut parts = vec![part("pg_stat_database", &format!("WHERE s.datname IN ({databases})"))];
     parts.extend(VIEWS.iter().filter(|view| has(view)).map(|view| part(view, "")));
     let size = "SELECT 'data_bytes', sum(pg_database_size(datname))::text FROM pg_catalog.pg_database";
@@ -95,4 +96,14 @@ fn part(view: &str, condition: &str) -> String {
     format!(
         "SELECT '{view}.' || e.key, e.value FROM pg_catalog.{view} AS s, jsonb_each_text(to_jsonb(s)) AS e {condition}"
     )
+}
+
+/// Names as a list in SQL.
+pub(super) fn listed(databases: &[String]) -> String {
+    let literals = databases.iter().map(|name| match name.as_str() {
+        // An address may leave it to the server.
+        "" => "current_database()".to_owned(),
+        name => Engine::Postgres.dialect().literal(name),
+    });
+    literals.collect::<Vec<_>>().join(", ")
 }

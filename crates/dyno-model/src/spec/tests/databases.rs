@@ -50,7 +50,6 @@ fn databases_have_names_of_the_user_s_or_of_a_server_that_dyno_starts() {
 fn what_cannot_be_spread_is_told_with_its_place_and_a_remedy() {
     let sqlite = "[[system]]\nname = \"A\"\nserver = { kind = \"sqlite\" }\n";
     let galera = "[[system]]\nname = \"A\"\nserver = { kind = \"galera\" }\n";
-    let nameless = "[[system]]\nname = \"A\"\nurl = \"mysql://me@localhost\"\n";
     let four = "databases = 4";
     for (system, load, more, expected) in [
         (SERVER, "databases = 0", "", "`load.databases` must be between 1 and 100, got 0"),
@@ -63,7 +62,6 @@ fn what_cannot_be_spread_is_told_with_its_place_and_a_remedy() {
         (SERVER, "databases = 9", "", "8 clients cannot be spread over 9 databases"),
         (sqlite, four, "", "`A` has no databases side by side"),
         (galera, four, "", "clients of the cluster `A` are spread over its nodes"),
-        (nameless, four, "", "the address of `A` names no database"),
         (
             SERVER,
             four,
@@ -73,7 +71,7 @@ fn what_cannot_be_spread_is_told_with_its_place_and_a_remedy() {
         (
             SERVER,
             four,
-            "[[fault]]\ndo = \"kill\"\nat = \"5s\"\nnode = \"server\"\n",
+            "[[fault]]\naction = \"kill\"\nat = \"5s\"\n",
             "faults are made in trials of one database",
         ),
     ] {

@@ -47,7 +47,6 @@ fn a_side_that_stopped_in_one_trial_does_not_win_on_the_others_and_every_figure_
         text.contains("mean ms (n = 5 and 4)") && text.contains("Did not work: new has no verdict in 5 of 5"),
         "{text}"
     );
-    assert!(!text.contains("Benjamini"), "nothing was decided, by whatever method: {text}");
 }
 
 #[test]
