@@ -299,9 +299,10 @@ fn comparisons(model: &ReportModel) -> Vec<Conclusion> {
     groups.into_iter().map(|group| comparison(model, group)).collect()
 }
 
-/// True where the question over all cells has said that it cannot be said. A single one is then held to such a risk that its interval speaks of nothing but that.
+/// True where the question over all cells has said that it cannot be said, or was asked until it was decided. A single one is then held to such a risk that its interval speaks of nothing but that.
 fn is_left_to_its_question(model: &ReportModel, comparison: usize) -> bool {
-    model.questions.iter().any(|it| it.cells > 1 && !it.opens_cells && it.comparisons.contains(&comparison))
+    let is_left = |it: &Question| it.cells > 1 && (!it.opens_cells || model.looks.is_some());
+    model.questions.iter().any(|it| is_left(it) && it.comparisons.contains(&comparison))
 }
 
 fn comparison(model: &ReportModel, mut group: Vec<&Comparison>) -> Conclusion {

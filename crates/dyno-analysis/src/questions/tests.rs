@@ -7,6 +7,7 @@ use crate::stats::mixed::{self, Components};
 use crate::view::View;
 use dyno_model::finding::Finding;
 use dyno_model::plan::{Metric, Treatment, Trial};
+use dyno_model::units::Nanos;
 use dyno_store::fixture::{Shape, never_started};
 use dyno_store::{RunData, TrialOutcome};
 use std::collections::{BTreeMap, BTreeSet};
@@ -92,6 +93,21 @@ fn cells_of_a_question_that_nothing_answers_are_not_told_one_by_one_where_they_a
     let is_told =
         |it: &Conclusion| matches!(it, Conclusion::Comparison { of, verdict, .. } if is_cell(of, *verdict));
     assert!(!model.conclusions.iter().any(is_told), "{:?}", model.conclusions);
+}
+
+#[test]
+fn cells_of_a_question_that_was_asked_until_it_was_decided_are_not_told_where_they_are_undecided() {
+    for budget in [None, Some(Nanos(3_600_000_000_000))] {
+        let mut data = experiment();
+        data.run.plan.budget = budget;
+        measured(&mut data, 1, |_, variant, _| if variant == "in-place" { 0.95 } else { 1.0 });
+        let model = crate::analyse(&data);
+        assert!(throughput(&model, &VARIANT).opens_cells);
+        let is_told = |it: &Conclusion| {
+            matches!(it, Conclusion::Comparison { of, verdict, .. } if *of == VARIANT && *verdict == Some(Verdict::Inconclusive))
+        };
+        assert_eq!(model.conclusions.iter().any(is_told), budget.is_none(), "{:?}", model.conclusions);
+    }
 }
 
 #[test]
