@@ -61,8 +61,19 @@ enum Content {
 }
 
 /// The variables of one client.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Variables(Vec<Option<Content>>);
+
+impl Clone for Variables {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+
+    /// Takes no memory anew, as every transaction begins with this.
+    fn clone_from(&mut self, source: &Self) {
+        self.0.clone_from(&source.0);
+    }
+}
 
 impl Variables {
     /// Sets a variable to a value.

@@ -177,14 +177,15 @@ impl Step<'_> {
     }
 
     fn evaluate(&mut self, expression: &Expression, command: &str) -> Result<Value, Stop> {
-        let (teller, script, number) = (Arc::clone(&self.performer.teller), self.number, self.at + 1);
+        let (script, number) = (self.number, self.at + 1);
+        let Performer { variables, random, teller, .. } = &mut *self.performer;
         let mut debug = |value: Value| {
             teller.message(&format!("debug(script={script},command={number}): {}\n", value.described()));
         };
         let mut environment = Environment {
-            variables: &self.performer.variables,
+            variables,
             names: &self.program.names,
-            random: &mut self.performer.random,
+            random,
             debug: &mut debug,
         };
         expression.evaluate(&mut environment).map_err(|message| {
