@@ -5,11 +5,13 @@ use crate::model::{
     AnomalyAudit, AnomalyExample, AuditRow, FindingRow, FoundAnomaly, GeneratorRow, LedgerAudit,
     LedgerExample, RowCountAudit, UpdateAudit, ValueAudit, WitnessExample,
 };
+use crate::standing::from_cause;
 use crate::view::View;
 use dyno_model::audit::{AuditCheck, AuditVerdict, LedgerEntry};
 use dyno_model::finding::Finding;
 use dyno_model::record::TrialRecord;
 use dyno_model::units::Nanos;
+use std::cmp::Reverse;
 use std::mem::discriminant;
 
 /// Examples of lost updates that a report shows per treatment.
@@ -281,7 +283,7 @@ fn generator_row(treatment: usize, records: &[&TrialRecord]) -> GeneratorRow {
     }
 }
 
-/// One row per kind and severity, worst first; within one severity the kind that most trials have.
+/// One row per kind and severity, worst first; within one severity the kind that most trials have, and causes before what follows from them.
 pub(crate) fn findings(view: &View<'_>) -> Vec<FindingRow> {
     let mut rows: Vec<FindingRow> = Vec::new();
     for finding in &view.run.findings {
@@ -299,7 +301,8 @@ pub(crate) fn findings(view: &View<'_>) -> Vec<FindingRow> {
         row.treatments.sort_unstable();
         row.treatments.dedup();
     }
-    rows.sort_by_key(|row| std::cmp::Reverse((row.severity, row.trials.is_empty(), row.trials.len())));
+    let worst = |row: &FindingRow| Reverse((row.severity, row.trials.is_empty(), row.trials.len()));
+    rows.sort_by_key(|row| (worst(row), from_cause(&row.finding)));
     rows
 }
 

@@ -2,11 +2,11 @@
 
 use crate::estimate::count;
 use crate::model::{
-    AuditRow, Comparison, ComparisonOf, Conclusion, Estimate, FindingRow, NotWorking, PanelLine, Question,
-    Range, ReportModel, TrialState, UpdateAudit, Verdict,
+    AuditRow, Comparison, ComparisonOf, Conclusion, Estimate, NotWorking, PanelLine, Question, Range,
+    ReportModel, TrialState, UpdateAudit, Verdict,
 };
+use crate::standing::main_reason;
 use dyno_model::audit::AuditVerdict;
-use dyno_model::finding::Severity;
 use dyno_model::plan::Metric;
 
 /// All conclusions, most important first: lost data, because a figure for lost work answers nothing; what it has to keep to, and what it asks; what is missing, what is doubtful,
@@ -43,10 +43,11 @@ pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
     conclusions
 }
 
-/// Questions about what the run is judged by first; those about the second metric where the first shows no difference and it does.
+/// Decided questions before those that are not, in the order of the spec otherwise. Those about the second metric are told where the first shows no
+/// difference and it does.
 fn questions(model: &ReportModel) -> Vec<Conclusion> {
-    let differs =
-        |question: &Question| matches!(question.effect.verdict, Some(Verdict::Better | Verdict::Worse));
+    let differs = |question: &Question| question.effect.verdict.is_some_and(Verdict::differs);
+    let is_open = |question: &Question| !question.effect.verdict.is_some_and(Verdict::is_decided);
     let of_first = |question: &Question| {
         model.questions.iter().find(|it| {
             it.metric == model.judged_by
@@ -57,8 +58,10 @@ fn questions(model: &ReportModel) -> Vec<Conclusion> {
     let is_told = |question: &Question| {
         question.metric == model.judged_by || differs(question) && !of_first(question).is_some_and(differs)
     };
-    let all = model.questions.iter().enumerate().filter(|(_, it)| is_told(it));
-    all.map(|(question, _)| Conclusion::Question { question }).collect()
+    let mut told: Vec<usize> =
+        (0..model.questions.len()).filter(|at| is_told(&model.questions[*at])).collect();
+    told.sort_by_key(|at| is_open(&model.questions[*at]));
+    told.into_iter().map(|question| Conclusion::Question { question }).collect()
 }
 
 fn incomplete(model: &ReportModel) -> Option<Conclusion> {
@@ -77,8 +80,7 @@ fn incomplete(model: &ReportModel) -> Option<Conclusion> {
 
 fn invalid_trials(model: &ReportModel) -> Option<Conclusion> {
     let invalid = model.trials.iter().filter(|trial| trial.state == TrialState::Invalid).count();
-    let is_reason = |row: &&FindingRow| row.severity == Severity::Invalid && !row.trials.is_empty();
-    let reason = model.findings.iter().filter(is_reason).max_by_key(|row| row.trials.len())?;
+    let reason = main_reason(&model.findings)?;
     Some(Conclusion::InvalidTrials {
         invalid: count(invalid),
         measured: model.completeness.measured,

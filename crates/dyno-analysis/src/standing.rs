@@ -5,12 +5,12 @@
 //! fails in its slow trials would win on the rest. So such trials are counted against their treatment: what is left of its trials may speak
 //! against it, never for it.
 
-use crate::model::{NotWorking, NotWorkingReason, Verdict};
+use crate::model::{FindingRow, NotWorking, NotWorkingReason, Verdict};
 use dyno_model::finding::{Finding, Severity};
 use dyno_model::plan::Metric;
 use dyno_model::record::TrialRecord;
 use dyno_store::{Run, TrialOutcome};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The trials of a treatment.
 #[derive(Debug, Default)]
@@ -71,18 +71,50 @@ fn reason(run: &Run, outcome: &TrialOutcome) -> Option<NotWorkingReason> {
     let TrialOutcome::Finished(record) = outcome else {
         return (!run.is_interrupted).then_some(NotWorkingReason::NotMeasured);
     };
-    let of = |finding: &Finding| match finding {
+    let is_meant = |reason: &NotWorkingReason| !run.is_interrupted || *reason != NotWorkingReason::CutShort;
+    let invalid = record.findings.iter().filter(|finding| finding.severity() == Severity::Invalid);
+    let nothing = record.is_valid() && record.ledger.committed == 0;
+    let reason = invalid.filter_map(held).filter(is_meant).min();
+    reason.or(nothing.then_some(NotWorkingReason::NothingCommitted))
+}
+
+/// What a finding holds against the treatment, if anything.
+fn held(finding: &Finding) -> Option<NotWorkingReason> {
+    match finding {
         Finding::SystemFailed { .. } | Finding::ServerRestarted { .. } => {
             Some(NotWorkingReason::SystemFailed)
         }
-        Finding::CutShort { .. } if !run.is_interrupted => Some(NotWorkingReason::CutShort),
+        Finding::CutShort { .. } => Some(NotWorkingReason::CutShort),
         Finding::Failures { .. } => Some(NotWorkingReason::Failures),
         Finding::KeptBehind { .. } => Some(NotWorkingReason::KeptBehind),
         _ => None,
+    }
+}
+
+/// Orders findings so that causes stand before what follows from them: who died fails transactions and falls behind, and so does the best system
+/// whose machine or generator stood still.
+pub(crate) fn from_cause(finding: &Finding) -> impl Ord + use<> {
+    use NotWorkingReason as Reason;
+    let held = held(finding);
+    let place = match held {
+        Some(Reason::SystemFailed | Reason::NotMeasured | Reason::CutShort) => 0,
+        None => 1,
+        Some(Reason::NothingCommitted | Reason::Failures | Reason::KeptBehind) => 2,
     };
-    let invalid = record.findings.iter().filter(|finding| finding.severity() == Severity::Invalid);
-    let nothing = record.is_valid() && record.ledger.committed == 0;
-    invalid.filter_map(of).min().or(nothing.then_some(NotWorkingReason::NothingCommitted))
+    (place, held)
+}
+
+/// The doubt for which most trials are invalid. A trial with several counts for the one that is the cause of the others; of equally frequent ones that
+/// is named too.
+pub(crate) fn main_reason<'rows>(rows: &'rows [FindingRow]) -> Option<&'rows FindingRow> {
+    let is_reason = |row: &&FindingRow| row.severity == Severity::Invalid && !row.trials.is_empty();
+    let mut reasons: Vec<&FindingRow> = rows.iter().filter(is_reason).collect();
+    reasons.sort_by_key(|row| from_cause(&row.finding));
+    let mut counted = BTreeSet::new();
+    let own = |row: &'rows FindingRow| (row.trials.iter().filter(|it| counted.insert(*it)).count(), row);
+    let reasons: Vec<(usize, &FindingRow)> = reasons.into_iter().map(own).collect();
+    // The first of equally frequent ones.
+    reasons.into_iter().rev().max_by_key(|(trials, _)| *trials).map(|(_, row)| row)
 }
 
 /// The verdict on a subject when one side or both did not work in some of their trials: what is left may speak against that side, never for it.
@@ -96,5 +128,38 @@ pub(crate) fn held_against(
         | (verdict @ Verdict::Worse, Some(_), None)
         | (verdict @ Verdict::Better, None, Some(_)) => verdict,
         _ => Verdict::Invalid,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(finding: Finding, trials: &[&str]) -> FindingRow {
+        let trials = trials.iter().map(|&trial| trial.to_owned()).collect();
+        FindingRow { severity: finding.severity(), finding, trials, treatments: vec![0] }
+    }
+
+    #[test]
+    fn the_main_reason_is_the_cause_of_the_others_and_not_what_follows_from_it() {
+        let died = || Finding::SystemFailed { reason: "out of memory".to_owned() };
+        let failures = || Finding::Failures { failed: 12, share: 0.2 };
+        let behind = || Finding::KeptBehind { share: 0.5, unstarted: 9 };
+        let stood_still = || Finding::HeldUp { share: 0.4 };
+        let rare = || Finding::Failures { failed: 1, share: 1e-6 };
+        let all = &["a", "b", "c"][..];
+        for (rows, main) in [
+            (vec![row(failures(), all), row(died(), all)], died()),
+            (vec![row(died(), all), row(failures(), all)], died()),
+            // In one more trial transactions failed by themselves.
+            (vec![row(failures(), &["a", "b", "c", "d"]), row(died(), all)], died()),
+            (vec![row(failures(), all), row(died(), &["b"])], failures()),
+            (vec![row(behind(), all), row(stood_still(), all)], stood_still()),
+            (vec![row(behind(), all), row(failures(), &["c"])], behind()),
+            (vec![row(rare(), all), row(died(), &["a"])], died()),
+        ] {
+            assert_eq!(main_reason(&rows).map(|row| &row.finding), Some(&main), "{rows:?}");
+        }
+        assert_eq!(main_reason(&[row(rare(), all)]), None, "no trial is invalid");
     }
 }

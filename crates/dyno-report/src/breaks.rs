@@ -26,6 +26,11 @@ pub(crate) fn is_bound(before: &str, after: &str) -> bool {
             && BEFORE_FIGURES.iter().any(|it| before.ends_with(it))
 }
 
+/// True when a Korean particle follows a sign, from which browsers part it: what is left of it would begin a line.
+pub(crate) fn is_particle(before: char, after: &str) -> bool {
+    matches!(before, '%' | ')') && after.starts_with(|c| matches!(c, '\u{ac00}'..='\u{d7a3}'))
+}
+
 /// Parts that stay whole, and whether a blank stands before each.
 pub(crate) fn parts(text: &str) -> impl Iterator<Item = (bool, &str)> {
     text.split_whitespace().flat_map(|word| {
@@ -71,6 +76,14 @@ mod tests {
             [("p95", "ms"), ("5", "systems"), ("5", "he"), ("of", "s"), ("12", "개"), ("clients", "12")]
         {
             assert!(!is_bound(before, after), "{before} {after}");
+        }
+    }
+
+    #[test]
+    fn no_korean_particle_begins_a_line() {
+        assert!(is_particle('%', "입니다") && is_particle(')', "에서"));
+        for (before, after) in [('%', " 많은"), ('%', "以内"), ('%', ")"), ('s', "로"), ('%', "")] {
+            assert!(!is_particle(before, after), "{before}{after}");
         }
     }
 

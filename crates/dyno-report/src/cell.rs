@@ -85,8 +85,8 @@ impl Cell {
     }
 
     pub(crate) fn interval(interval: Option<Range>) -> Self {
-        let span = |it: Range| Value::Span(figures::ratio(it.low), figures::ratio(it.high), " .. ");
-        interval.map_or(Value::Absent, span).into()
+        let span = |[low, high]: [String; 2]| Value::Span(low, high, " .. ");
+        interval.map(figures::ends).map_or(Value::Absent, span).into()
     }
 
     pub(crate) fn word(word: Word) -> Self {

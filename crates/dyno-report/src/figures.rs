@@ -3,7 +3,7 @@
 pub(crate) use dyno_analysis::figures::{count, digits, megabytes, rate};
 
 use dyno_analysis::figures::{decimals, group};
-use dyno_analysis::model::{Estimate, RatioBound, Unit};
+use dyno_analysis::model::{Estimate, Range, RatioBound, Unit};
 use dyno_model::limit::{LimitMeasure, LimitPart};
 use dyno_model::plan::Metric;
 
@@ -75,6 +75,15 @@ pub(crate) fn ratio(value: f64) -> String {
     } else {
         format!("{value:.3}")
     }
+}
+
+/// The ends of an interval of a ratio. One that spans more than a thousandfold says no more than that much of an end: `< 0.01`, `> 100`.
+pub(crate) fn ends(Range { low, high }: Range) -> [String; 2] {
+    let says_little = high > 1_000.0 * low;
+    [
+        if says_little && low < 0.01 { "< 0.01".to_owned() } else { ratio(low) },
+        if says_little && high > 100.0 { "> 100".to_owned() } else { ratio(high) },
+    ]
 }
 
 /// The smallest difference that would have been seen, given as `1 + effect`: `5.8 %`, from a doubling on `4.9×`, and `> 100×`
@@ -191,6 +200,20 @@ pub(crate) fn range(min: String, max: &str, between: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_interval_that_says_little_has_no_figures_that_say_much() {
+        for (low, high, text) in [
+            (0.79, 1.32, ["0.79", "1.32"]),
+            (1e-9, 8.6e9, ["< 0.01", "> 100"]),
+            (0.5, 12_601.0, ["0.50", "> 100"]),
+            (0.002, 3.1, ["< 0.01", "3.10"]),
+            (0.002, 0.004, ["0.002", "0.004"]),
+            (250.0, 900.0, ["250", "900"]),
+        ] {
+            assert_eq!(ends(Range { low, high }), text);
+        }
+    }
 
     #[test]
     fn a_confidence_keeps_two_digits_of_the_risk() {

@@ -1,6 +1,6 @@
 //! Tables in the page: of the report and of a comparison. What plain text has in a column of its own stands beside its figure.
 
-use crate::breaks::is_bound;
+use crate::breaks::{is_bound, is_particle};
 use crate::cell::{Cell, Value};
 use crate::messages::{Lang, Message, headings, names, page};
 use crate::table::{Align, Column, Form, Group, Table};
@@ -21,6 +21,12 @@ const KEPT_WIDTH: usize = 18;
 const SENTENCE_WIDTH: usize = 40;
 /// Rows of a table that is kept on one page of paper.
 const SHORT_ROWS: usize = 10;
+/// Room on a telephone of 390 pixels, in columns of a terminal, which are about seven each.
+const TELEPHONE: usize = 50;
+/// Columns of a terminal that stand between two of a table.
+const GAP: usize = 2;
+/// Columns of a terminal that the frame and sign of a chip take.
+const FRAME: usize = 5;
 
 /// The text, with words that have hyphens in them kept on one line: `read-modify-write`, `--release`.
 pub(crate) fn unbroken(text: &str) -> Markup {
@@ -44,12 +50,14 @@ pub(crate) fn table(table: Table, caption: &str, lang: Lang) -> Markup {
     // With one number of clients per line there is nothing to group, and the first column names the treatment.
     let is_flat = of_treatments && table.groups.iter().all(|group| group.rows.len() < 2);
     // Names of pairs stand over their rows, or before them where each pair has one.
-    let is_pairs = !table.names.is_empty();
     let names = if table.groups.iter().all(|group| group.rows.len() < 2) { table.names } else { &[] };
     let has_titles = names.is_empty() && !is_flat;
     let first = if is_flat { Some(&headings::SYSTEM) } else { None };
+    let headings = names.iter().copied().chain(table.columns.iter().map(|column| column.heading));
+    let cell_titles = is_wide(widths(&table, names, is_flat, lang))
+        .then(|| titles_of_cells(headings.map(|heading| heading.text(lang))));
     html! {
-        div.wide { table class={ "sortable" @if table.rows() <= SHORT_ROWS { " short" } @if is_pairs { " pairs" } } style=[is_pairs.then(|| titles_of_cells(&table, names, lang))] {
+        div.wide { table class={ "sortable" @if table.rows() <= SHORT_ROWS { " short" } @if cell_titles.is_some() { " stacked" } } style=[cell_titles] {
             @if !caption.is_empty() { caption { (caption) } }
             thead { tr {
                 @for name in names { th.l { (name.text(lang)) } }
@@ -83,10 +91,48 @@ fn titles(group: &Group, lang: Lang) -> Vec<String> {
     }
 }
 
-/// Titles of columns for the style sheet: on a telephone rows of pairs are laid out without heads of columns, and each cell has its title.
-fn titles_of_cells(table: &Table, names: &[&Message], lang: Lang) -> String {
-    let titles = names.iter().copied().chain(table.columns.iter().map(|column| column.heading));
-    titles.enumerate().map(|(at, title)| format!("--t{at}:'{}';", title.text(lang))).collect()
+/// True when columns that take so much do not fit beside each other on a telephone. Their rows are then stacked there.
+pub(crate) fn is_wide(widths: impl IntoIterator<Item = usize>) -> bool {
+    widths.into_iter().map(|width| width + GAP).sum::<usize>() > TELEPHONE
+}
+
+/// Titles of columns for the style sheet: stacked rows have no heads of columns, and each cell has its title.
+pub(crate) fn titles_of_cells<'a>(titles: impl IntoIterator<Item = &'a str>) -> String {
+    let quoted = titles.into_iter().map(|title| title.replace('\'', "\\27 "));
+    quoted.enumerate().map(|(at, title)| format!("--t{at}:'{title}';")).collect()
+}
+
+/// About how much each column takes at least, in columns of a terminal.
+fn widths(table: &Table, names: &[&Message], is_flat: bool, lang: Lang) -> Vec<usize> {
+    let rows = || table.groups.iter().flat_map(|group| &group.rows);
+    let named = |at: usize| table.groups.iter().filter_map(move |group| group.names.get(at));
+    let of_name = |at: usize| named(at).map(|name| least_width(name)).max().unwrap_or(0);
+    let of_column = |(at, column): (usize, &Column)| {
+        let cells = rows().map(|row| cell_width(&row[at], lang)).max().unwrap_or(0);
+        let line = if is_flat && at == 0 { of_name(0) } else { 0 };
+        cells.max(line).max(longest_word(column.heading.text(lang)))
+    };
+    (0..names.len()).map(of_name).chain(table.columns.iter().enumerate().map(of_column)).collect()
+}
+
+fn longest_word(text: &str) -> usize {
+    text.split(' ').map(UnicodeWidthStr::width).max().unwrap_or(0)
+}
+
+/// What a text takes that is broken at blanks where it is long.
+fn least_width(text: &str) -> usize {
+    longest_word(text).max(text.width().min(KEPT_WIDTH))
+}
+
+fn cell_width(cell: &Cell, lang: Lang) -> usize {
+    let text = cell.plain(lang);
+    match &cell.value {
+        Value::Treatment { clients, .. } => names::clients(&[*clients], lang).width(),
+        Value::Word(_) | Value::Marked(_) => text.width() + FRAME,
+        Value::Figure { half: Some(half), .. } => text.width() + " ± ".width() + half.width(),
+        Value::Text(_) => least_width(&text),
+        _ => text.width(),
+    }
 }
 
 /// `named` are titles of the columns that the names of the group are, if any.
@@ -118,17 +164,22 @@ fn whole(text: &str) -> Markup {
     }
 }
 
-/// The page, in which no line ends between a figure and its unit. Specs stand there as they were written.
+/// The page, in which no line ends between a figure and its unit, or between a sign and its particle. Specs stand there as they were written.
 pub(crate) fn with_whole_figures(page: &str) -> String {
     let mut whole = String::with_capacity(page.len());
     for part in page.split_inclusive("</pre>") {
         let (text, spec) = part.split_at(part.find("<pre").unwrap_or(part.len()));
         let mut from = 0;
-        for (at, blank) in text.match_indices(' ') {
-            if is_bound(&text[..at], &text[at + blank.len()..]) {
-                whole.extend([&text[from..at], "\u{a0}"]);
-                from = at + blank.len();
-            }
+        for (at, sign) in text.match_indices([' ', '%', ')']) {
+            let (before, after) = (&text[..at], &text[at + sign.len()..]);
+            // No-break space, and word joiner.
+            let (to, bond) = match sign {
+                " " if is_bound(before, after) => (at, "\u{a0}"),
+                _ if sign.starts_with(|sign| is_particle(sign, after)) => (at + sign.len(), "\u{2060}"),
+                _ => continue,
+            };
+            whole.extend([&text[from..to], bond]);
+            from = at + sign.len();
         }
         whole.extend([&text[from..], spec]);
     }
@@ -204,5 +255,23 @@ pub(crate) fn content(cell: &Cell, line: Option<&str>, lang: Lang) -> Markup {
             html! { a href={ "#t" (index) } { (whole(&text)) } }
         }
         _ => whole(&cell.plain(lang)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_end_neither_inside_of_a_figure_nor_before_its_particle_and_specs_are_left_alone() {
+        let page = "<p>RAID1(2개)은 12 %입니다, 3 ms.<pre>a = 12 %입니다</pre>12 %입니다";
+        let joined = "12\u{a0}%\u{2060}입니다";
+        let whole = format!("<p>RAID1(2개)\u{2060}은 {joined}, 3\u{a0}ms.<pre>a = 12 %입니다</pre>{joined}");
+        assert_eq!(with_whole_figures(page), whole);
+    }
+
+    #[test]
+    fn titles_of_cells_are_strings_of_a_style_sheet() {
+        assert_eq!(titles_of_cells(["n", "server's"]), "--t0:'n';--t1:'server\\27 s';");
     }
 }

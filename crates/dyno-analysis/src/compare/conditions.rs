@@ -8,6 +8,7 @@ use crate::compare::model::{CompareDoubt, CompareFinding, Condition, Difference,
 use crate::estimate::count;
 use crate::figures;
 use crate::model::FindingRow;
+use crate::standing::main_reason;
 use dyno_model::audit::AuditVerdict;
 use dyno_model::finding::{Finding, Severity};
 use dyno_model::plan::{DataPolicy, ExistingSystem, SystemPlan, SystemSource};
@@ -306,10 +307,10 @@ fn trials(findings: &mut Findings, base: &Pool<'_>, new: &Pool<'_>) {
             findings.add(Severity::Warning, CompareDoubt::Runs { side, about: row.finding });
         }
         let rows = doubts(pool);
-        if let Some(worst) = rows.iter().find(|row| row.severity == Severity::Invalid) {
+        if let Some(reason) = main_reason(&rows) {
             let invalid = count(records(pool).filter(|record| !record.is_valid()).count());
             let doubt =
-                CompareDoubt::InvalidTrials { side, invalid, measured, because: worst.finding.clone() };
+                CompareDoubt::InvalidTrials { side, invalid, measured, because: reason.finding.clone() };
             findings.add(Severity::Warning, doubt);
         }
         of_sides.push((measured, rows));

@@ -173,6 +173,19 @@ fn invalid_trials_are_left_out_and_told() {
 }
 
 #[test]
+fn trials_of_a_busy_generator_are_not_told_as_failures_of_transactions() {
+    let mut new = measured("b", &[100.0, 101.0, 102.0]);
+    each_record(&mut new, |_, record| {
+        record.findings.push(Finding::Failures { failed: 12, share: 0.2 });
+        record.findings.push(Finding::GeneratorBusy { share: 0.95 });
+    });
+    let model = compared(vec![measured("a", &[100.0; 3])], vec![new], &[Metric::Throughput]);
+    let because = Finding::GeneratorBusy { share: 0.95 };
+    let told = CompareDoubt::InvalidTrials { side: SideName::New, invalid: 3, measured: 3, because };
+    assert!(model.findings.iter().any(|finding| finding.doubt == told), "{:?}", model.findings);
+}
+
+#[test]
 fn conditions_that_differ_are_named_with_both_values() {
     let base = measured("a", &[100.0; 3]);
     let mut new = measured("b", &[100.0; 3]);

@@ -20,6 +20,20 @@ pub enum Verdict {
     Invalid,
 }
 
+impl Verdict {
+    /// True for a real difference.
+    #[must_use]
+    pub fn differs(self) -> bool {
+        matches!(self, Self::Better | Self::Worse)
+    }
+
+    /// True where the data tell: different or equivalent.
+    #[must_use]
+    pub fn is_decided(self) -> bool {
+        self.differs() || self == Self::Equivalent
+    }
+}
+
 /// What is compared with what.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "of")]

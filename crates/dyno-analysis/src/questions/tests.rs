@@ -84,6 +84,32 @@ fn one_effect_over_all_cells_is_found_where_its_cells_alone_could_not_tell() {
 }
 
 #[test]
+fn decided_questions_are_told_before_those_that_are_not_and_in_the_order_of_the_spec_otherwise() {
+    let told = |model: &ReportModel| {
+        let questions = model.conclusions.iter().filter_map(|it| match it {
+            Conclusion::Question { question } => Some(*question),
+            _ => None,
+        });
+        questions.collect::<Vec<usize>>()
+    };
+    let mut model = report(1, |_, variant, _| if variant == "in-place" { 0.95 } else { 1.0 });
+    for (verdicts, order) in [
+        ([Verdict::Invalid, Verdict::Equivalent, Verdict::Inconclusive], [1, 0, 2]),
+        ([Verdict::Better, Verdict::Inconclusive, Verdict::Worse], [0, 2, 1]),
+    ] {
+        let first = model.questions[0].clone();
+        let question = |verdict| {
+            let mut question = first.clone();
+            question.effect.verdict = Some(verdict);
+            question
+        };
+        model.questions = verdicts.map(question).to_vec();
+        model.conclusions = crate::conclusions::conclude(&model);
+        assert_eq!(told(&model), order);
+    }
+}
+
+#[test]
 fn cells_of_a_question_that_nothing_answers_are_not_told_one_by_one_where_they_are_undecided() {
     let model = report(1, |_, variant, _| if variant == "in-place" { 0.95 } else { 1.0 });
     assert!(!throughput(&model, &ComparisonOf::System).opens_cells);

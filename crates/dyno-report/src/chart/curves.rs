@@ -191,10 +191,9 @@ impl Layout {
         let cell_height = match (columns, rows) {
             _ if is_narrow(width) => 216.0,
             (1, _) if !has_lines => 240.0,
-            (1, _) => 330.0,
-            (2, 1) => 300.0,
+            // Three charts fit on a page of A4.
+            (1, _) | (_, 1) => 270.0,
             (2, _) => 236.0,
-            (_, 1) => 270.0,
             _ => 196.0,
         };
         let probe = Frame { left: 0.0, right: 1.0, top: 0.0, bottom: cell_height - 50.0 };

@@ -74,13 +74,10 @@ impl ForestChart {
         };
         let titles: Vec<Vec<String>> =
             self.groups.iter().map(|group| wrapped(&group.title, width - 8.0, MEDIUM * 1.08)).collect();
-        let labels = |row: &ForestRow| match is_narrow {
-            true => wrapped(&row.label, label_room - 22.0, MEDIUM),
-            false => vec![shortened(&row.label, label_room - 22.0, MEDIUM)],
-        };
-        let row_height = |row: &ForestRow| match is_narrow {
-            true => ROW + ROW.max(labels(row).len() as f64 * LINE + 4.0),
-            false => ROW,
+        let labels = |row: &ForestRow| wrapped(&row.label, label_room - 22.0, MEDIUM);
+        let row_height = |row: &ForestRow| {
+            let labelled = ROW.max(labels(row).len() as f64 * LINE + 4.0);
+            if is_narrow { ROW + labelled } else { labelled }
         };
         let title_height = |lines: &Vec<String>| lines.len() as f64 * LINE + 4.0;
         let titled = titles.iter().filter(|lines| !lines.is_empty());
@@ -109,7 +106,13 @@ impl ForestChart {
                 drawing.text("figures", (frame.right + figures_room, below + 4.0), Anchor::End, &figures);
                 let verdict = shortened(&row.verdict, verdict_room, MEDIUM);
                 let left = width - verdict_room + 2.0;
-                drawing.text(&format!("verdict {}", row.class), (left, y + 4.0), Anchor::Start, &verdict);
+                let beside = if is_narrow { y } else { below };
+                drawing.text(
+                    &format!("verdict {}", row.class),
+                    (left, beside + 4.0),
+                    Anchor::Start,
+                    &verdict,
+                );
                 y += row_height(row);
             }
         }

@@ -75,7 +75,7 @@ const COLUMNS_NARROW: usize = 2;
 const UPPER: f64 = 84.0;
 const LOWER: f64 = 84.0;
 const BETWEEN: f64 = 16.0;
-const GAP: f64 = 14.0;
+const GAP: f64 = 24.0;
 
 impl TimelineChart {
     pub(crate) fn draw(&self, width: f64) -> Chart {

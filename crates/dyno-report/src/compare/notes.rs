@@ -95,21 +95,16 @@ pub(super) fn method(model: &CompareModel, lang: Lang) -> Vec<String> {
     sentences
 }
 
-/// True for a difference that is certain.
-pub(super) fn is_certain(verdict: Option<Verdict>) -> bool {
-    matches!(verdict, Some(Verdict::Better | Verdict::Worse))
-}
-
 /// The answers over all treatments, each with its verdict.
 pub(super) fn answers(model: &CompareModel, lang: Lang) -> Vec<(Word, String)> {
     let answer = |it: &OverAll| (words::verdict(it.effect.verdict), compare::answer(model, it, lang));
-    let statements = model.statements.iter().filter(|it| is_certain(it.effect.verdict));
+    let statements = model.statements.iter().filter(|it| it.effect.verdict.is_some_and(Verdict::differs));
     model.over_all.iter().chain(statements).map(answer).collect()
 }
 
 /// True for a difference that is certain, and perhaps inside the margin.
 pub(super) fn is_marked(metric: &dyno_analysis::compare::model::MetricPair) -> bool {
-    is_certain(Some(metric.verdict)) && !metric.exceeds_margin
+    metric.verdict.differs() && !metric.exceeds_margin
 }
 
 /// Trials that would decide what is inconclusive.

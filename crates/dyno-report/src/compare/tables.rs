@@ -1,13 +1,13 @@
 //! The table of a comparison.
 
-use super::notes::{is_certain, is_marked};
+use super::notes::is_marked;
 use crate::cell::{Cell, Value};
 use crate::figures;
 use crate::messages::{Lang, Message, compare, headings};
 use crate::table::{Column, Table};
 use crate::words;
 use dyno_analysis::compare::model::{CompareModel, MetricPair, OverAll, SideFigures, TreatmentPair};
-use dyno_analysis::model::{Estimate, Range};
+use dyno_analysis::model::{Estimate, Range, Verdict};
 use dyno_model::audit::AuditVerdict;
 use dyno_model::plan::Metric;
 
@@ -69,7 +69,7 @@ pub(super) fn over_all(model: &CompareModel, lang: Lang) -> Table {
     let row = |it: &OverAll| {
         let effect = &it.effect;
         let verdict = words::verdict(effect.verdict);
-        let is_marked = is_certain(effect.verdict) && !effect.exceeds_margin;
+        let is_marked = effect.verdict.is_some_and(Verdict::differs) && !effect.exceeds_margin;
         [
             Cell::text(compare::about(it, lang)),
             Cell::text(it.treatments.to_string()),
@@ -115,7 +115,7 @@ fn metric_row(pair: &TreatmentPair, metric: &MetricPair, lang: Lang) -> [Cell; 1
 /// `0.79 to 0.84`, or a dash.
 pub(super) fn interval(interval: Option<Range>, lang: Lang) -> Cell {
     Cell::figure(interval.map(|range| {
-        let (low, high) = (figures::ratio(range.low), figures::ratio(range.high));
+        let [low, high] = figures::ends(range);
         compare::FROM_TO.fill(lang, &[("low", &low), ("high", &high)])
     }))
 }

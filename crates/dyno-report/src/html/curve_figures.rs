@@ -7,6 +7,7 @@ use crate::chart::frame::Drawn;
 use crate::chart::palette::Slot;
 use crate::chart::text::{Quantity, spelled};
 use crate::figures;
+use crate::grid::titles_of_cells;
 use crate::messages::{headings, list, names, page};
 use dyno_analysis::model::{PanelLine, PanelPoint, PublishedSeries, RepeatDot};
 use dyno_model::plan::Metric;
@@ -358,14 +359,11 @@ pub(super) fn curve_data(page: &Page<'_>, panels: &[CurvePanel], quantity: Quant
         panels.iter().flat_map(|p| &p.curves).flat_map(|c| &c.points).map(|p| p.x).collect();
     levels.sort_by(f64::total_cmp);
     levels.dedup();
+    let clients = levels.iter().map(|level| names::clients(&[*level as u32], page.lang));
+    let heads: Vec<String> = [page.text(&headings::SYSTEM).to_owned()].into_iter().chain(clients).collect();
     html! {
-        div.wide { table {
-            thead { tr {
-                th.l scope="col" { (page.text(&headings::SYSTEM)) }
-                @for level in &levels {
-                    th.n scope="col" { (names::clients(&[*level as u32], page.lang)) }
-                }
-            } }
+        div.wide { table.stacked style=(titles_of_cells(heads.iter().map(String::as_str))) {
+            thead { tr { @for (at, head) in heads.iter().enumerate() { th class=(if at == 0 { "l" } else { "n" }) scope="col" { (head) } } } }
             @for panel in panels {
                 tbody {
                     @if !panel.title.is_empty() {
@@ -395,7 +393,7 @@ fn data_cell(page: &Page<'_>, curve: &Curve, level: f64, quantity: Quantity) -> 
     html! {
         (figures::bounded(shown, point.is_bound))
         @if let Some((low, high)) = point.interval {
-            br; span.pm { (spelled(quantity, low.max(0.0))) " – " (spelled(quantity, high)) }
+            " " br; span.pm { (spelled(quantity, low.max(0.0))) " – " (spelled(quantity, high)) }
         }
     }
 }

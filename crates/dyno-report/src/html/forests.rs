@@ -1,7 +1,6 @@
 //! Forest plots of the comparisons: one figure per metric, in parts that fit on a page.
 
 use super::page::{Figure, Page};
-use crate::cell::Cell;
 use crate::chart::forest::{ForestChart, ForestGroup, ForestRow, parts};
 use crate::chart::frame::Drawn;
 use crate::figures;
@@ -146,12 +145,9 @@ fn groups(page: &Page<'_>, all: &[&Comparison]) -> Vec<ForestGroup> {
 
 fn row(page: &Page<'_>, label: String, effect: &Effect) -> ForestRow {
     let figures = match (effect.ratio, effect.ratio_interval) {
-        (Some(ratio), Some(_)) => {
-            format!(
-                "{} ({})",
-                figures::ratio(ratio),
-                page.cell(&Cell::interval(effect.ratio_interval)).into_string()
-            )
+        (Some(ratio), Some(interval)) => {
+            let [low, high] = figures::ends(interval);
+            format!("{} ({low} – {high})", figures::ratio(ratio))
         }
         (Some(ratio), None) => figures::bounded_ratio(ratio, effect.bound),
         (None, _) => String::new(),

@@ -36,7 +36,7 @@ fn of_facet(page: &Page<'_>, facet: &Facet, i: usize, clients: u32) -> Option<Fi
     } else {
         page.fill(&page::CHART_TITLE_PERCENTILES_OF, &[("group", &facet.title), ("clients", &at)])
     };
-    let height = if page.facets.all.len() > 1 { 240.0 } else { 320.0 };
+    let height = if page.facets.all.len() > 1 { 240.0 } else { 270.0 };
     // Several such charts follow each other: the first explains all.
     let captions = (i == 0).then(|| page.text(&page::CHART_CAPTION_PERCENTILES).to_owned());
     let figure = Figure {

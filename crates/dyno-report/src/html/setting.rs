@@ -1,12 +1,14 @@
 //! How it was measured: machine, systems, settings, load, spec; and how to read the figures.
 
 use super::page::Page;
+use crate::cell::Cell;
 use crate::chart::frame::Drawn;
 use crate::facts;
 use crate::figures;
 use crate::messages::names::labelled;
 use crate::messages::{Message, headings, notes, page, said};
 use crate::notes::{Loops, told};
+use crate::table::{Column, Table};
 use crate::{tables, topology};
 use dyno_analysis::model::{SystemRow, SystemStarts, WorkloadRow};
 use dyno_model::plan::{LoadPlan, StopRule};
@@ -25,8 +27,10 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
                 h3 { (page.text(&headings::TOPOLOGY)) }
                 (topology(page))
             }
-            h3 { (page.text(&headings::SYSTEMS)) }
-            (systems(page))
+            @if !provenance.systems.is_empty() {
+                h3 { (page.text(&headings::SYSTEMS)) }
+                (page.table(systems(page)))
+            }
             @for system in &provenance.systems { (settings(page, system)) }
             h3 { (page.text(&page::PAGE_WORKLOAD)) }
             (workloads(page, &provenance.workloads))
@@ -78,25 +82,24 @@ fn starts(page: &Page<'_>, starts: Option<&SystemStarts>) -> String {
     }
 }
 
-fn systems(page: &Page<'_>) -> Markup {
-    html! {
-        div.wide { table {
-            thead { tr {
-                @for message in [
-                    &headings::SYSTEM, &page::PAGE_KIND, &headings::VERSION, &page::PAGE_QUERY_MODE,
-                    &page::PAGE_ORIGIN, &page::PAGE_STARTS,
-                ] { th.l scope="col" { (page.text(message)) } }
-            } }
-            tbody { @for system in &page.model.provenance.systems { tr {
-                th scope="row" { (system.name) }
-                td.l { (system.kind) }
-                td.l { (said(&system.version, page.lang)) }
-                td.l.k { (system.query_mode) }
-                td.l.k { @if system.is_managed { (page.text(&page::PAGE_MANAGED)) } @else { (system.address) } }
-                td.l.long { (starts(page, system.starts.as_ref())) }
-            } } }
-        } }
+fn systems(page: &Page<'_>) -> Table {
+    let columns = [
+        &headings::SYSTEM,
+        &page::PAGE_KIND,
+        &headings::VERSION,
+        &page::PAGE_QUERY_MODE,
+        &page::PAGE_ORIGIN,
+        &page::PAGE_STARTS,
+    ];
+    let mut table = Table::new(columns.map(Column::left));
+    for system in &page.model.provenance.systems {
+        let origin = if system.is_managed { page.text(&page::PAGE_MANAGED) } else { &system.address };
+        let version = said(&system.version, page.lang);
+        let starts = starts(page, system.starts.as_ref());
+        let cells: [&str; 6] = [&system.name, &system.kind, &version, &system.query_mode, origin, &starts];
+        table.row(cells.map(Cell::text));
     }
+    table
 }
 
 /// Settings asked for beside what the server reported; all reported ones folded.

@@ -95,17 +95,21 @@ fn shown<'a>(page: &Page<'a>) -> (Vec<&'a Conclusion>, Vec<&'a Conclusion>) {
 
 fn sure(page: &Page<'_>) -> String {
     let rules = &page.model.comparison_rules;
-    let asked = page.model.questions.iter().filter(|it| it.metric == page.model.judged_by);
-    let verdicts: Vec<_> = asked.filter_map(|it| it.effect.verdict).collect();
-    let is_open = |verdict: &&Verdict| matches!(verdict, Verdict::Inconclusive | Verdict::Invalid);
-    let open = verdicts.iter().filter(is_open).count();
+    let model = page.model;
+    let asked = model.questions.iter().map(|it| (it.metric, it.effect));
+    // Where each has a single cell, the pairs are what is asked.
+    let pairs =
+        model.comparisons.iter().map(|it| (it.metric, it.effect)).filter(|_| model.questions.is_empty());
+    let asked = asked.chain(pairs).filter(|(metric, _)| *metric == model.judged_by);
+    let verdicts: Vec<Verdict> = asked.filter_map(|(_, effect)| effect.verdict).collect();
+    let decided = verdicts.iter().filter(|verdict| verdict.is_decided()).count();
     let alpha = figures::limit(rules.alpha * 100.0);
     if page.model.comparisons.is_empty() {
         page.text(&page::PAGE_SURE_NOTHING).to_owned()
     } else if !rules.verdicts_enabled {
         page.fill(&page::PAGE_SURE_NO_VERDICTS, &[("needed", &rules.min_repeats.to_string())])
     } else {
-        let (decided, all) = ((verdicts.len() - open).to_string(), verdicts.len().to_string());
+        let (decided, all) = (decided.to_string(), verdicts.len().to_string());
         let metric = names::metric(page.model.judged_by, page.lang);
         let values =
             [("decided", decided.as_str()), ("questions", &all), ("alpha", &alpha), ("metric", metric)];

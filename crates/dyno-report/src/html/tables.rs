@@ -2,7 +2,7 @@
 
 use super::page::Page;
 use crate::figures;
-use crate::grid::unbroken;
+use crate::grid::{is_wide, titles_of_cells, unbroken};
 use crate::messages::{Message, finding, growth, headings, names, notes, page, said};
 use crate::notes::{Loops, comparison_rules, limit_rules, question_rules, scatter};
 use crate::table::Table;
@@ -10,6 +10,7 @@ use crate::{faults, tables, words};
 use dyno_analysis::model::TreatmentRow;
 use dyno_model::audit::AuditVerdict;
 use maud::{Markup, html};
+use unicode_width::UnicodeWidthStr;
 
 /// Columns of clients that the matrix of throughput and losses holds at most.
 const MATRIX_COLUMNS: usize = 8;
@@ -29,12 +30,17 @@ fn folded(page: &Page<'_>, table: Table, note: Option<String>) -> Markup {
 /// All treatments, on paper too as long as they take half a page and no matrix has their throughput.
 fn results_table(page: &Page<'_>, is_alone: bool) -> Markup {
     let table = tables::results(page.model);
-    match table.rows() {
-        ROWS_PRINTED.. => page.all_rows(table, None),
-        rows if rows > ROWS_SHOWN && is_alone => page.printed_rows(table),
-        rows if rows > ROWS_SHOWN => page.all_rows(table, None),
+    let bounds = page.model.has_bounds().then(|| page.text(&notes::NOTE_BOUNDS));
+    let notes = [page.text(&notes::NOTE_ESTIMATES), page.text(Loops::of(page.model).note())];
+    let note = notes.into_iter().chain(bounds).collect::<Vec<_>>().join(page.lang.space);
+    let shown = match table.rows() {
+        rows if rows >= ROWS_PRINTED || rows > ROWS_SHOWN && !is_alone => {
+            return page.all_rows(table, Some(note));
+        }
+        rows if rows > ROWS_SHOWN => page.printed_rows(table),
         _ => page.table(table),
-    }
+    };
+    html! { (shown) p.note { (note) } }
 }
 
 /// The matrix, and the table of all treatments.
@@ -50,8 +56,6 @@ pub(super) fn results(page: &Page<'_>) -> Markup {
             @let matrix = kept(page);
             (matrix)
             (results_table(page, matrix.0.is_empty()))
-            p.note { (page.text(&notes::NOTE_ESTIMATES)) (page.lang.space) (page.text(Loops::of(page.model).note())) }
-            @if page.model.has_bounds() { p.note { (page.text(&notes::NOTE_BOUNDS)) } }
         }
     }
 }
@@ -70,12 +74,17 @@ fn kept(page: &Page<'_>) -> Markup {
     }
     let row_at =
         |line: usize, clients: u32| rows.iter().find(|row| row.line == line && row.clients == clients);
+    let heads: Vec<String> = levels.iter().map(|clients| names::clients(&[*clients], page.lang)).collect();
+    let system = page.text(&headings::SYSTEM);
+    let is_wide = is_wide(heads.iter().map(|head| head.width()).chain([system.width()]));
+    let titles =
+        is_wide.then(|| titles_of_cells([system].into_iter().chain(heads.iter().map(String::as_str))));
     html! {
         h3 { (page.text(&page::PAGE_KEPT)) }
-        div.wide { table.kept {
+        div.wide { table class={ "kept" @if is_wide { " stacked" } } style=[titles] {
             thead { tr {
-                th.l scope="col" { (page.text(&headings::SYSTEM)) }
-                @for clients in &levels { th.n scope="col" { (names::clients(&[*clients], page.lang)) } }
+                th.l scope="col" { (system) }
+                @for head in &heads { th.n scope="col" { (head) } }
             } }
             @for facet in facets() { tbody {
                 @if !facet.title.is_empty() {
@@ -99,7 +108,7 @@ fn kept_cell(page: &Page<'_>, row: Option<&TreatmentRow>) -> Markup {
             Some(estimate) => (figures::value(estimate.unit, estimate.mean)),
             None => (page.text(&headings::ABSENT)),
         }
-        br;
+        " " br;
         @match row.lost_percent {
             None => small { (page.text(&page::PAGE_KEPT_NOT_CHECKED)) },
             Some(0.0) => small { (page.text(&page::PAGE_KEPT_NOTHING_LOST)) },

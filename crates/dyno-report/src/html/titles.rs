@@ -11,9 +11,7 @@ pub(super) fn answer(page: &Page<'_>, metrics: &[Metric]) -> Option<String> {
     let mut answered = page.model.conclusions.iter().filter(|conclusion| {
         let Conclusion::Question { question } = conclusion else { return false };
         let question = &page.model.questions[*question];
-        let verdict = question.effect.verdict;
-        metrics.contains(&question.metric)
-            && matches!(verdict, Some(Verdict::Better | Verdict::Worse | Verdict::Equivalent))
+        metrics.contains(&question.metric) && question.effect.verdict.is_some_and(Verdict::is_decided)
     });
     let (first, another) = (answered.next()?, answered.next());
     another.is_none().then(|| conclusion::parts(page.model, first, page.lang).0)
@@ -27,7 +25,7 @@ pub(super) fn throughput(page: &Page<'_>, is_told_above: bool) -> String {
     let conclusions = &page.model.conclusions;
     let difference = conclusions.iter().find(|c| {
         let Conclusion::Comparison { metric, verdict, .. } = c else { return false };
-        *metric == Metric::Throughput && matches!(verdict, Some(Verdict::Better | Verdict::Worse))
+        *metric == Metric::Throughput && verdict.is_some_and(Verdict::differs)
     });
     let peaks = conclusions.iter().filter_map(|c| match c {
         Conclusion::PeakThroughput { throughput, .. } => Some((throughput.mean, c)),

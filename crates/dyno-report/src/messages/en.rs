@@ -927,7 +927,7 @@ messages! {
         PAGE_KEPT_NOTHING_LOST: "0 lost",
         PAGE_KEPT_LOST: "{percent} lost",
         PAGE_KEPT_NOT_CHECKED: "not checked",
-        PAGE_KEPT_NOTE: "Above: committed transactions per second, mean over valid trials. Below: the share of acknowledged updates that are not in the data afterwards.",
+        PAGE_KEPT_NOTE: "The first figure: committed transactions per second, mean over valid trials. The second: the share of acknowledged updates that are not in the data afterwards.",
         PAGE_CHIP_NOT_WORKING: "did not work",
         PAGE_CHIP_LOST: "data lost",
         PAGE_CHIP_INCOMPLETE: "incomplete",

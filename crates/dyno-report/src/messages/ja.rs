@@ -905,7 +905,7 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             PAGE_KEPT_NOTHING_LOST: "損失 0",
             PAGE_KEPT_LOST: "損失 {percent}",
             PAGE_KEPT_NOT_CHECKED: "未検査",
-            PAGE_KEPT_NOTE: "上段：1 秒あたりにコミットされたトランザクション数（有効な試行の平均）。下段：コミット応答済みの更新のうち、後でデータに残っていなかったものの割合。",
+            PAGE_KEPT_NOTE: "1 つ目の値：1 秒あたりにコミットされたトランザクション数（有効な試行の平均）。2 つ目の値：コミット応答済みの更新のうち、後でデータに残っていなかったものの割合。",
             PAGE_CHIP_NOT_WORKING: "動作せず",
             PAGE_CHIP_LOST: "データ損失",
             PAGE_CHIP_INCOMPLETE: "未完了",

@@ -900,7 +900,7 @@ pub(super) const KOREAN: Language<Texts> = Language {
             PAGE_KEPT_NOTHING_LOST: "손실 0",
             PAGE_KEPT_LOST: "손실 {percent}",
             PAGE_KEPT_NOT_CHECKED: "검증 안 함",
-            PAGE_KEPT_NOTE: "위: 초당 커밋된 트랜잭션 수(유효한 시행의 평균). 아래: 커밋 응답을 받은 갱신 중 이후 데이터에 없는 비율.",
+            PAGE_KEPT_NOTE: "첫 번째 값: 초당 커밋된 트랜잭션 수(유효한 시행의 평균). 두 번째 값: 커밋 응답을 받은 갱신 중 이후 데이터에 없는 비율.",
             PAGE_CHIP_NOT_WORKING: "동작 안 함",
             PAGE_CHIP_LOST: "데이터 손실",
             PAGE_CHIP_INCOMPLETE: "미완료",

@@ -61,7 +61,7 @@ impl Answer<'_> {
     pub(crate) fn sentences(&self, lang: Lang) -> Vec<String> {
         let margin = figures::limit(self.margin * 100.0);
         let mut sentences = vec![self.sentence(&margin, lang)];
-        let differs = matches!(self.effect.verdict, Some(Verdict::Better | Verdict::Worse));
+        let differs = self.effect.verdict.is_some_and(Verdict::differs);
         if differs && !self.effect.exceeds_margin {
             sentences.push(PERHAPS_SMALL.fill(lang, &[("margin", &margin)]));
         }

@@ -57,6 +57,9 @@ fn pages_and_charts_show_no_glyph_that_debians_fonts_lack() {
     for lang in LANGUAGES {
         let pages = [Format::Html, Format::Markdown, Format::Text].map(|format| render(rush(), format, lang));
         let charts = html::stand_alone_charts(rush(), lang).into_iter().map(|(_, chart)| chart);
+        // A word joiner is no glyph. Where text is searched and copied there is none.
+        let [html, markdown, text] = pages;
+        let pages = [html.replace('\u{2060}', ""), markdown, text];
         for text in pages.into_iter().chain(charts) {
             assert_eq!(strange(lang.code, &text), BTreeSet::new(), "{}", lang.code);
         }

@@ -13,8 +13,7 @@ frame.addEventListener("load", () => {
   };
   const width = page.documentElement.clientWidth;
   if (!isPaper && page.documentElement.scrollWidth > width) { say("wider than the page", page.documentElement.scrollWidth + " > " + width); }
-  // Tables may be wider than a telephone; charts, and rows that are laid out for it, are not.
-  for (const part of shown(".scroll,.wide:has(.pairs)")) {
+  for (const part of shown(".scroll,.wide")) {
     if (!isPaper && part.scrollWidth > part.clientWidth + 1) { say("sideways", part.textContent); }
   }
   for (const heading of shown("th.group")) {
@@ -28,6 +27,10 @@ frame.addEventListener("load", () => {
       for (const { 0: figure, index } of text.data.matchAll(/(?<![A-Za-z][\d.,]*)\d\s(?:%|(?:s|ms|µs|min|h|KB|MB|GB)(?![A-Za-z0-9]))/gu)) {
         const first = extent(text, index, index + 1), last = extent(text, index + figure.length - 1, index + figure.length);
         if (last.top > first.top + 4) { say("unit apart", text.data); }
+      }
+      for (const { 0: particle, index } of text.data.matchAll(/[%)]\u2060?\p{Script=Hangul}/gu)) {
+        const sign = extent(text, index, index + 1), last = extent(text, index + particle.length - 1, index + particle.length);
+        if (last.top > sign.top + 4) { say("particle apart", text.data); }
       }
       for (const { 0: word, index } of text.data.matchAll(/[\p{L}\p{N}_.,+]{3,}/gu)) {
         const first = extent(text, index, index + 1), last = extent(text, index + word.length - 1, index + word.length);

@@ -31,7 +31,7 @@ const MARGIN: f64 = 39.7;
 /// Least height above the end of a page that a heading and a line of text below it take, in points.
 const HEADING_AND_LINE: f64 = 44.0;
 /// Most pages of A4 that the invented report takes, which has more tables than those of the experiments (at most eight).
-const PAGES_MAX: usize = 10;
+const PAGES_MAX: usize = 8;
 
 /// The browser without a window, with nothing of its user.
 fn browser(folder: &Path) -> Command {
@@ -118,7 +118,7 @@ fn no_page_of_any_language_has_cut_or_overlapping_labels_broken_words_or_bare_he
         let report = render(rush(), Format::Html, lang);
         let test_report = html::test_report(tiny_model(), lang);
         for (name, page) in [("report", &report), ("test report", &test_report)] {
-            for medium in [Medium::Screen(1280), Medium::Screen(400), Medium::Paper] {
+            for medium in [Medium::Screen(1280), Medium::Screen(390), Medium::Paper] {
                 let found = faults(page, medium, folder.path());
                 assert_eq!(found, [""; 0], "{name}, {}", lang.code);
             }
@@ -127,7 +127,7 @@ fn no_page_of_any_language_has_cut_or_overlapping_labels_broken_words_or_bare_he
 }
 
 #[test]
-fn nothing_but_tables_is_wider_than_a_telephone_however_many_treatments_there_are() {
+fn nothing_is_wider_than_a_telephone_however_many_treatments_there_are() {
     if !has_browser() {
         return;
     }
@@ -187,7 +187,7 @@ fn a_long_name_over_the_rows_of_a_table_is_whole_on_a_telephone() {
     for line in &mut model.lines {
         line.label = format!("{} (RAID1, own log, innodb_buffer_pool_size 32M, read and write)", line.label);
     }
-    let found = faults(&render(&model, Format::Html, EN), Medium::Screen(400), folder.path());
+    let found = faults(&render(&model, Format::Html, EN), Medium::Screen(390), folder.path());
     let cut: Vec<&String> = found.iter().filter(|fault| fault.contains("group")).collect();
     assert_eq!(cut, [""; 0]);
 }
@@ -239,7 +239,7 @@ fn each_fault_of_a_layout_is_seen() {
     let planted = r#"<!DOCTYPE html><meta charset="utf-8"><style>body{margin:0;font:15px sans-serif}.wide{overflow-x:auto}
         .narrow{width:30px;overflow-wrap:anywhere}th{white-space:nowrap}</style><main><h2>bare</h2><h2>next</h2>
         <div class="wide"><table><tr><th class="group">a name that is far too long for a telephone, and goes on and on</th></tr></table></div>
-        <p class="narrow">unbreakable</p><p class="narrow">10 %</p><p class="narrow">1000 ms</p><div class="scroll wide"><p style="width:800px">x</p></div><span class="chip" style="color:red;background:red">invalid</span><div style="width:900px">x</div>
+        <p class="narrow">unbreakable</p><p class="narrow">10 %</p><p class="narrow">1000 ms</p><p style="width:34px;word-break:keep-all">10&nbsp;%입니다</p><div class="scroll wide"><p style="width:800px">x</p></div><span class="chip" style="color:red;background:red">invalid</span><div style="width:900px">x</div>
         <figure id="f"><svg viewBox="0 0 800 100" width="372"><text x="10" y="20">one</text><text x="14" y="22">other</text>
         <text x="790" y="60">outside the picture</text><text x="10" y="90">cut …</text></svg></figure></main>"#;
     let found = faults(planted, Medium::Screen(400), folder.path());
@@ -254,6 +254,7 @@ fn each_fault_of_a_layout_is_seen() {
         "small",
         "unreadable",
         "unit apart",
+        "particle apart",
         "sideways",
     ] {
         let is_of_kind = |fault: &&String| fault.contains(&format!(": {kind}: "));

@@ -3,8 +3,9 @@
 use super::growth::at;
 use super::*;
 use crate::messages::{LANGUAGES, conclusion, notes, page, said};
-use dyno_analysis::model::Conclusion;
+use dyno_analysis::model::{Conclusion, Range};
 use dyno_model::units::Nanos;
+use dyno_store::TrialOutcome;
 use dyno_store::fixture::grown_run;
 
 #[test]
@@ -40,7 +41,9 @@ fn a_comparison_without_a_figure_has_no_row_and_a_table_of_such_rows_is_a_senten
         for format in [Format::Html, Format::Markdown] {
             let report = render(&without_ratios(), format, lang);
             assert!(report.contains(page::PAGE_NO_RATIOS.text(lang)), "{format:?}");
-            assert!(!report.contains("class=\"sortable short pairs\"") && !report.contains(": MariaDB |"));
+            let (_, after) = report.split_once("<section id=\"comparisons\"").unwrap_or_default();
+            let (comparisons, _) = after.split_once("</section>").unwrap_or_default();
+            assert!(!comparisons.contains("<table") && !report.contains(": MariaDB |"));
         }
     }
     assert!(!render(&model, Format::Html, EN).contains(page::PAGE_NO_RATIOS.text(EN)));
@@ -59,7 +62,7 @@ fn names_of_pairs_stand_once_over_their_rows() {
     let html = render(tiny_model(), Format::Html, EN);
     let from = html.find("<section id=\"comparisons\"").expect("the section");
     let section = &html[from..from + html[from..].find("</section>").expect("its end")];
-    let table = &section[section.find("<table class=\"sortable short pairs\"").expect("the table")..];
+    let table = &section[section.find("<table class=\"sortable short stacked\"").expect("the table")..];
     assert_eq!(table.matches("MySQL against MariaDB").count(), 1, "{table}");
     assert!(table.contains("style=\"--t0:'metric';--t1:'clients';--t2:'n';"), "{table}");
 }
@@ -140,4 +143,54 @@ fn rows_of_data_lost_are_shown_and_printed_where_the_table_of_all_is_folded() {
     let table = &after[..after.find("</table>").expect("the table")];
     assert_eq!(table.matches("scope=\"row\"").count(), lost, "{table}");
     assert_eq!(is_lost(&model), lost);
+}
+
+#[test]
+fn every_form_tells_the_questions_that_are_decided_first() {
+    let shape =
+        Shape { variants: vec!["read-modify-write", "in-place"], clients: vec![4, 64], ..Shape::small() };
+    let mut data = shape.read();
+    for (at, trial) in data.run.plan.trials.iter().enumerate() {
+        let Some(TrialOutcome::Finished(record)) = data.run.outcomes.get_mut(&trial.id) else { continue };
+        let treatment = &data.run.plan.treatments[trial.treatment];
+        let variant = if treatment.levels[0] == "in-place" { 0.8 } else { 1.0 };
+        // Which system is better depends on the block.
+        let system = if treatment.system == 0 { 1.0 } else { [1.5, 0.7, 1.1][trial.block as usize % 3] };
+        record.work = Some(1_000.0 * variant * system * (1.0 + 0.002 * (at % 3) as f64));
+    }
+    let model = analyse(&data);
+    for (format, from) in [
+        (Format::Html, "<section id=\"conclusions\""),
+        (Format::Markdown, "## What the figures say"),
+        (Format::Text, "\nWhat the figures say"),
+    ] {
+        let report = render(&model, format, EN).replace("\u{a0}", " ");
+        let (_, said) = report.split_once(from).unwrap_or_else(|| panic!("{report}"));
+        let (decided, open) = (said.find("fewer transactions"), said.find("It cannot be said"));
+        assert!(decided.is_some() && open.is_some() && decided < open, "{format:?}: {said}");
+    }
+}
+
+#[test]
+fn an_interval_beyond_sense_is_told_alike_in_tables_and_charts() {
+    let mut model = tiny_model().clone();
+    for comparison in &mut model.comparisons {
+        comparison.effect.ratio_interval = Some(Range { low: 1e-6, high: 8.6e9 });
+    }
+    let html = render(&model, Format::Html, EN);
+    let charts = html.matches("(&lt; 0.01 – &gt; 100)").count();
+    assert!(charts > 0 && !html.contains("&amp;lt;"), "a chart escapes for itself");
+    assert!(html.contains(">&lt; 0.01 – &gt; 100<"), "{html}");
+    let text = crate::tables::comparisons(&model, EN).to_text(EN);
+    assert!(text.contains("< 0.01 .. > 100"), "{text}");
+}
+
+#[test]
+fn pairs_are_what_is_asked_where_each_question_has_one() {
+    let model = analyse(&Shape { clients: vec![8], ..Shape::small() }.read());
+    assert!(model.questions.is_empty() && !model.comparisons.is_empty());
+    let pairs = model.comparisons.iter().filter(|it| it.metric == model.judged_by);
+    let told = format!(" of {} question", pairs.count());
+    let html = render(&model, Format::Html, EN);
+    assert!(html.contains(&told), "{told}: {html}");
 }

@@ -1,6 +1,6 @@
 //! Trials in which a treatment did not work, from the record to every form of the report.
 
-use crate::messages::EN;
+use crate::messages::{EN, LANGUAGES, finding};
 use crate::{Format, render};
 use dyno_analysis::analyse;
 use dyno_analysis::model::{Comparison, NotWorking, NotWorkingReason, ReportModel, Verdict};
@@ -147,4 +147,23 @@ fn times_of_fewer_trials_than_are_valid_say_how_many() {
     assert_eq!(row.p95.map(|it| it.repeats), Some(4));
     assert!(render(&model, Format::Text, EN).contains("(n = 4)"));
     assert!(render(&model, Format::Html, EN).contains("(n = 4)"));
+}
+
+#[test]
+fn a_report_on_a_system_that_died_says_so_and_not_that_transactions_failed() {
+    let died = Finding::SystemFailed { reason: "it was killed by signal 9".to_owned() };
+    let model = with(|record| {
+        record.findings.push(Finding::Failures { failed: 12, share: 0.2 });
+        record.findings.push(died.clone());
+    });
+    assert_eq!(model.findings[0].finding, died, "among doubts the cause stands first, too");
+    for lang in LANGUAGES {
+        let text = render(&model, Format::Markdown, lang);
+        let told = text.lines().find(|line| line.starts_with("- ") && line.contains("signal 9"));
+        let sentence = finding::sentence(&died, lang);
+        assert!(
+            told.is_some_and(|line| line.ends_with(&sentence) && line.len() > sentence.len() + 2),
+            "{text}"
+        );
+    }
 }
