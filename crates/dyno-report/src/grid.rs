@@ -19,7 +19,7 @@ const LONGEST_WORD: usize = 28;
 const KEPT_WIDTH: usize = 18;
 /// A text of a cell from this width on is a sentence, which needs room.
 const SENTENCE_WIDTH: usize = 40;
-/// Rows of a table that is kept on one page of paper.
+/// Rows of a table that is kept on one page of paper, with the names over them.
 const SHORT_ROWS: usize = 10;
 /// Room on a telephone of 390 pixels, in columns of a terminal, which are about seven each.
 const TELEPHONE: usize = 50;
@@ -52,12 +52,14 @@ pub(crate) fn table(table: Table, caption: &str, lang: Lang) -> Markup {
     // Names of pairs stand over their rows, or before them where each pair has one.
     let names = if table.groups.iter().all(|group| group.rows.len() < 2) { table.names } else { &[] };
     let has_titles = names.is_empty() && !is_flat;
+    let named =
+        if has_titles { table.groups.iter().filter(|group| !group.names.is_empty()).count() } else { 0 };
     let first = if is_flat { Some(&headings::SYSTEM) } else { None };
     let headings = names.iter().copied().chain(table.columns.iter().map(|column| column.heading));
     let cell_titles = is_wide(widths(&table, names, is_flat, lang))
         .then(|| titles_of_cells(headings.map(|heading| heading.text(lang))));
     html! {
-        div.wide { table class={ "sortable" @if table.rows() <= SHORT_ROWS { " short" } @if cell_titles.is_some() { " stacked" } } style=[cell_titles] {
+        div.wide { table class={ "sortable" @if table.rows() + named <= SHORT_ROWS { " short" } @if cell_titles.is_some() { " stacked" } } style=[cell_titles] {
             @if !caption.is_empty() { caption { (caption) } }
             thead { tr {
                 @for name in names { th.l { (name.text(lang)) } }
@@ -261,6 +263,7 @@ pub(crate) fn content(cell: &Cell, line: Option<&str>, lang: Lang) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::messages::EN;
 
     #[test]
     fn lines_end_neither_inside_of_a_figure_nor_before_its_particle_and_specs_are_left_alone() {
@@ -268,6 +271,19 @@ mod tests {
         let joined = "12\u{a0}%\u{2060}입니다";
         let whole = format!("<p>RAID1(2개)\u{2060}은 {joined}, 3\u{a0}ms.<pre>a = 12 %입니다</pre>{joined}");
         assert_eq!(with_whole_figures(page), whole);
+    }
+
+    #[test]
+    fn a_table_is_short_by_its_rows_and_the_names_over_them() {
+        let short = |groups: usize| {
+            let mut table = Table::new([Column::left(&headings::METRIC)]);
+            for row in 0..8 {
+                table.group(&[format!("group {}", row * groups / 8)]);
+                table.row([Cell::text("x")]);
+            }
+            self::table(table, "", EN).into_string().contains("sortable short")
+        };
+        assert!(short(2) && !short(4));
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub(super) fn conclusions(page: &Page<'_>, figure: Option<&Figure>) -> Markup {
     let more = page.fill(&page::PAGE_MORE_CONCLUSIONS, &[("number", &rest.len().to_string())]);
     html! {
         section #conclusions {
-            div.answer.tall[figure.is_some_and(|figure| figure.chart.is_tall())] {
+            div.answer.tall[figure.is_some_and(|figure| figure.chart.is_tall(shown.len()))] {
                 div.said {
                     h2 { (page.text(&headings::CONCLUSIONS)) }
                     @if shown.is_empty() && rest.is_empty() { p { (page.text(&notes::NOTE_NOTHING)) } }
@@ -98,8 +98,7 @@ fn sure(page: &Page<'_>) -> String {
     let model = page.model;
     let asked = model.questions.iter().map(|it| (it.metric, it.effect));
     // Where each has a single cell, the pairs are what is asked.
-    let pairs =
-        model.comparisons.iter().map(|it| (it.metric, it.effect)).filter(|_| model.questions.is_empty());
+    let pairs = model.comparisons.iter().map(|it| (it.metric, it.effect)).filter(|_| model.questions.is_empty());
     let asked = asked.chain(pairs).filter(|(metric, _)| *metric == model.judged_by);
     let verdicts: Vec<Verdict> = asked.filter_map(|(_, effect)| effect.verdict).collect();
     let decided = verdicts.iter().filter(|verdict| verdict.is_decided()).count();

@@ -265,15 +265,7 @@ pub(super) fn audit(page: &Page<'_>) -> Markup {
                     (page.table(losses))
                 }
                 (folded(page, table, Some(page.text(&notes::NOTE_AUDIT).to_owned())))
-                @if let Some((first, others)) = witnesses.split_first() {
-                    p.note { (first) }
-                    @if !others.is_empty() {
-                        details {
-                            summary { (page.fill(&page::PAGE_MORE_CONCLUSIONS, &[("number", &others.len().to_string())])) }
-                            @for sentence in others { p.note { (sentence) } }
-                        }
-                    }
-                }
+                (examples(page, &witnesses))
             }
             @let ledgers = tables::ledgers(page.model);
             @if !ledgers.is_empty() {
@@ -287,12 +279,26 @@ pub(super) fn audit(page: &Page<'_>) -> Markup {
                 h3 { (page.text(&headings::ANOMALIES)) }
                 (page.table(anomalies))
                 p.note { (page.text(&notes::NOTE_ANOMALIES)) }
-                @for sentence in crate::isolation::sentences(page.model, page.lang) { p.note { (sentence) } }
+                (examples(page, &crate::isolation::sentences(page.model, page.lang)))
             }
             (contents(page))
             @for row in audits { @for reason in &row.not_run {
                 p.note { (names::labelled(&names::treatment(page.model, row.treatment, page.lang), &said(reason, page.lang), page.lang)) }
             } }
+        }
+    }
+}
+
+/// What was found, in sentences of which the first stands for all.
+fn examples(page: &Page<'_>, sentences: &[String]) -> Markup {
+    let Some((first, others)) = sentences.split_first() else { return html! {} };
+    html! {
+        p.note { (first) }
+        @if !others.is_empty() {
+            details {
+                summary { (page.fill(&page::PAGE_MORE_CONCLUSIONS, &[("number", &others.len().to_string())])) }
+                @for sentence in others { p.note { (sentence) } }
+            }
         }
     }
 }

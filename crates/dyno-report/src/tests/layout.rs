@@ -5,7 +5,7 @@ use super::{rush, tiny_model};
 use crate::messages::{EN, LANGUAGES};
 use crate::{Format, html, render};
 use dyno_analysis::analyse;
-use dyno_analysis::model::Validity;
+use dyno_analysis::model::{Conclusion, ReportModel, Validity};
 use dyno_store::fixture::{Shape, grown_run};
 use std::path::Path;
 use std::process::Command;
@@ -175,6 +175,55 @@ fn what_an_answer_rests_on_stands_before_a_chart_that_takes_most_of_a_page() {
     assert_ne!(report, marked);
     let (_, headings) = printed(&marked, folder.path());
     assert_eq!(headings[0].0, headings[1].0);
+    // So it stands where many sentences leave less room.
+    let is_tall = |sentences: usize| {
+        let conclusions = vec![Conclusion::Fault { row: 0 }; sentences];
+        let model = ReportModel { conclusions, ..super::faults::harmed() };
+        render(&model, Format::Html, EN).contains("class=\"answer tall\"")
+    };
+    assert_eq!([1, 9].map(is_tall), [false, true]);
+}
+
+/// Headings that take no room, so many that the page on which they are printed is told from others.
+fn marks(number: usize) -> String {
+    "<h3 style=\"margin:0;font-size:1px;line-height:1px\">here</h3>".repeat(number)
+}
+
+/// The most headings that a page of the printed report has.
+fn most_headings(report: &str) -> usize {
+    let folder = tempfile::tempdir().expect("scratch");
+    let (_, headings) = printed(report, folder.path());
+    let on_page = |page: usize| headings.iter().filter(|(it, _)| *it == page).count();
+    headings.iter().map(|(page, _)| on_page(*page)).max().unwrap_or(0)
+}
+
+#[test]
+fn three_charts_fit_on_a_page() {
+    if !has_browser() {
+        return;
+    }
+    let report = render(tiny_model(), Format::Html, EN);
+    let [first, third] = ["<figure id=\"response-time\">", "<figure id=\"run-order\">"];
+    let (_, after) = report.split_once(first).expect("the first chart");
+    let (between, _) = after.split_once(third).expect("the third");
+    assert_eq!(between.matches("<figure").count(), 1);
+    let begin = format!("<div style=\"break-before:page\"></div>{}{first}", marks(20));
+    let marked = report.replace(first, &begin).replace(third, &format!("{}{third}", marks(1)));
+    assert_eq!(most_headings(&marked), 21);
+}
+
+#[test]
+fn a_short_table_stays_on_a_page_that_has_room_for_it_whatever_follows() {
+    if !has_browser() {
+        return;
+    }
+    let report = render(tiny_model(), Format::Html, EN);
+    let heading = format!("<h3>{}</h3>", crate::messages::headings::SYSTEMS.text(EN));
+    // A page that has room for this heading with its table, and for no more.
+    let above = format!("<div style=\"break-before:page;height:225mm\">{}</div>", marks(20));
+    let marked = report.replace(&heading, &format!("{above}{heading}"));
+    assert_ne!(report, marked);
+    assert_eq!(most_headings(&marked), 21);
 }
 
 #[test]
