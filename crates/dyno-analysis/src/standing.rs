@@ -111,8 +111,7 @@ pub(crate) fn main_reason<'rows>(rows: &'rows [FindingRow]) -> Option<&'rows Fin
     let mut reasons: Vec<&FindingRow> = rows.iter().filter(is_reason).collect();
     reasons.sort_by_key(|row| from_cause(&row.finding));
     let mut counted = BTreeSet::new();
-    let own =
-        |row: &'rows FindingRow| (row.trials.iter().filter(|it| counted.insert(*it)).count(), row);
+    let own = |row: &'rows FindingRow| (row.trials.iter().filter(|it| counted.insert(*it)).count(), row);
     let reasons: Vec<(usize, &FindingRow)> = reasons.into_iter().map(own).collect();
     // The first of equally frequent ones.
     reasons.into_iter().rev().max_by_key(|(trials, _)| *trials).map(|(_, row)| row)

@@ -98,7 +98,8 @@ fn sure(page: &Page<'_>) -> String {
     let model = page.model;
     let asked = model.questions.iter().map(|it| (it.metric, it.effect));
     // Where each has a single cell, the pairs are what is asked.
-    let pairs = model.comparisons.iter().map(|it| (it.metric, it.effect)).filter(|_| model.questions.is_empty());
+    let pairs =
+        model.comparisons.iter().map(|it| (it.metric, it.effect)).filter(|_| model.questions.is_empty());
     let asked = asked.chain(pairs).filter(|(metric, _)| *metric == model.judged_by);
     let verdicts: Vec<Verdict> = asked.filter_map(|(_, effect)| effect.verdict).collect();
     let decided = verdicts.iter().filter(|verdict| verdict.is_decided()).count();

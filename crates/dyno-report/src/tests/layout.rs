@@ -203,7 +203,7 @@ fn three_charts_fit_on_a_page() {
         return;
     }
     let report = render(tiny_model(), Format::Html, EN);
-    let [first, third] = ["<figure id=\"response-time\">", "<figure id=\"run-order\">"];
+    let [first, third] = ["<figure id=\"response-time\">", "<figure id=\"percentiles-1\">"];
     let (_, after) = report.split_once(first).expect("the first chart");
     let (between, _) = after.split_once(third).expect("the third");
     assert_eq!(between.matches("<figure").count(), 1);
