@@ -15,11 +15,12 @@ const PRELUDE: [(&str, &str); 7] = [
 ];
 
 /// Parts that run when a script first asks for something in them.
-const LAZY: [(&str, &str); 9] = [
+const LAZY: [(&str, &str); 10] = [
     ("sql_rest", include_str!("../lua/prelude/sql_rest.lua")),
     ("foreign", include_str!("../lua/prelude/foreign.lua")),
     ("rand_rest", include_str!("../lua/prelude/rand_rest.lua")),
     ("events_rest", include_str!("../lua/prelude/events_rest.lua")),
+    ("watching", include_str!("../lua/prelude/watching.lua")),
     ("commands", include_str!("../lua/prelude/commands.lua")),
     ("legacy", include_str!("../lua/prelude/legacy.lua")),
     ("reports", include_str!("../lua/prelude/reports.lua")),

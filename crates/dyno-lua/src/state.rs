@@ -12,7 +12,7 @@ use crate::transfer::TRANSFER_MAX;
 use crate::{modules, natives};
 use mlua::{Function, IntoLua, IntoLuaMulti, LightUserData, Lua, MultiValue, Table, Value};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// One Lua state. It lives on the thread that loaded it.
@@ -216,6 +216,25 @@ impl State {
             self.native().get::<Function>("set_options")?.call((table, globals))
         };
         set().map_err(|error| broken(&error))
+    }
+
+    /// From here on it is noted which options are read of `sysbench.opt`.
+    ///
+    /// # Errors
+    /// When Lua is out of memory.
+    pub fn watch_options(&self) -> Result<()> {
+        let _entered = Entered::new(&self.home);
+        self.own("watch_options")?.call(()).map_err(|error| broken(&error))
+    }
+
+    /// Names of the options that were read since [`Self::watch_options`]; `None` when the script went through all, or nobody watched.
+    #[must_use]
+    pub fn options_read(&self) -> Option<BTreeSet<String>> {
+        let _entered = Entered::new(&self.home);
+        let read = self.native().get::<Table>("options_read").ok()?;
+        let names = read.pairs::<String, Value>().map(|pair| pair.map(|(name, _)| name));
+        let names: BTreeSet<String> = names.collect::<mlua::Result<_>>().ok()?;
+        (!names.contains("*")).then_some(names)
     }
 
     /// Whether the custom command of that name in `sysbench.cmdline.commands` runs once in each worker thread instead of once in

@@ -5,7 +5,7 @@
 //! * [`options`]: what can be given, what was given and what it means; [`resolve`]: which script a name means, [`legacy`]
 //!   the scripts of 0.5;
 //! * [`run`]: commands carried out in Lua; [`native`]: bundled scripts as dyno's own workloads;
-//! * [`workload`]: the same scripts as a workload of a spec;
+//! * [`workload`]: the same scripts as a workload of a spec, [`preparation`]: the `prepare` that several of them share;
 //! * [`report`]: layouts of everything that is printed about a run, made from plain figures;
 //! * [`logger`]: the only way to the terminal.
 //!
@@ -18,6 +18,7 @@ mod legacy;
 mod logger;
 mod native;
 mod options;
+mod preparation;
 mod program;
 mod report;
 mod resolve;

@@ -5,6 +5,7 @@ use crate::job::{INTERRUPTED, Job, OK};
 use crate::logger::{Logger, Terminal};
 use crate::options::definition::{Definition, Kind, recorded};
 use crate::options::{OptionError, Options, registry};
+use crate::preparation::{Before, Origin, Origins, Read, already, at_odds};
 use crate::run::commands::{self, failed, watched};
 use crate::run::reporter::Start;
 use crate::run::scripts::{LuaScripts, Part, kinds};
@@ -178,12 +179,6 @@ impl Opened {
     }
 }
 
-/// Where a command of a script is written: the text or the module, and the line.
-type Origin = (String, usize);
-
-/// Where the scripts' commands of a name are written, each with the options that the scripts which have it take.
-type Origins = BTreeMap<Origin, BTreeMap<String, String>>;
-
 fn origin(main: &State, command: &str, script: &ScriptText) -> Option<Origin> {
     let (chunk, line) = main.origin(command)?;
     let is_its_own = chunk == file(script);
@@ -196,11 +191,6 @@ fn file(script: &ScriptText) -> String {
 
 const PREPARE: &str = "prepare";
 const CLEANUP: &str = "cleanup";
-
-/// True when none of the names that both have stands for two things.
-fn agree(one: &BTreeMap<String, String>, other: &BTreeMap<String, String>) -> bool {
-    one.iter().all(|(name, value)| other.get(name).is_none_or(|it| it == value))
-}
 
 impl Source {
     fn new(options: &WorkloadOptions, engine: Engine) -> Self {
@@ -282,7 +272,8 @@ impl Source {
         taken.map(|(name, value)| (name.clone(), value.clone())).collect()
     }
 
-    /// Has each script carry out a command of its own, if it has such a one that neither a script before it has, nor those of another workload do.
+    /// Has each script carry out a command of its own, if it has such a one that neither a script before it has, nor those of another workload do. A
+    /// `prepare` that has run with other options is left out when it read none of these: it would make the same.
     fn command(
         &self,
         command: &'static str,
@@ -300,9 +291,17 @@ impl Source {
             }
             let targets = vec![target.clone()];
             let usage = Usage { command, threads: data.threads, seed: data.seed, targets, logger: &logger };
-            let (loaded, options) = self.loaded(script, &usage).map_err(failed)?;
-            if origin(&loaded.main, command, script).is_none_or(|origin| !left.remove(&origin)) {
+            let (mut loaded, options) = self.loaded(script, &usage).map_err(failed)?;
+            let Some(origin) = origin(&loaded.main, command, script).filter(|it| left.remove(it)) else {
                 continue;
+            };
+            let is_prepare = |before: &&Before| command == PREPARE && before.origin == origin;
+            let before: Vec<_> = data.before.iter().filter(is_prepare).map(Before::that_count).collect();
+            if before.iter().any(BTreeSet::is_empty) {
+                continue;
+            }
+            if data.read.is_some() {
+                loaded.watch().map_err(|error| failed(self.unloadable(script, &error.message)))?;
             }
             let name = file(script);
             let job = Job { options, logger: Arc::clone(&logger), interrupts, script: name, seed: data.seed };
@@ -310,12 +309,18 @@ impl Source {
                 Some(code) => code,
                 None => commands::function(&job, &loaded, command),
             };
+            if let Some(read) = &data.read {
+                read.note(origin, loaded.read());
+            }
             match code {
                 OK => {}
                 INTERRUPTED => {
                     return Err(FailureKind::Cancelled.failure(format!("{command} was interrupted")));
                 }
-                _ => return Err(failed(format!("{command} of the script {}: {}", script.name, log.told()))),
+                _ => {
+                    let text = format!("{command} of the script {}: {}", script.name, log.told());
+                    return Err(failed(text + &already(&before)));
+                }
             }
         }
         Ok(())
@@ -378,6 +383,10 @@ struct Data {
     seed: u64,
     /// Commands that make the data and remove them, by name. What another workload's scripts do is not among them.
     origins: BTreeMap<&'static str, Origins>,
+    /// Those of them that another workload has run before in another way.
+    before: Vec<Before>,
+    /// What its own read, where others have the same.
+    read: Option<Arc<Read>>,
 }
 
 impl Scripts {
@@ -402,7 +411,8 @@ impl Scripts {
             source.scripts.iter().map(|script| (script.name.as_str(), false)).collect();
         let audit = Arc::new(OwnAudit::new(options.texts(AUDIT), &known)?);
         let threads = if setting.engine.traits().has_one_writer { 1 } else { clients_max };
-        Ok(Self { data: Data { source, threads, seed: setting.seed, origins }, audit })
+        let data = Data { source, threads, seed: setting.seed, origins, before: Vec::new(), read: None };
+        Ok(Self { data, audit })
     }
 
     /// The tables and rows.
@@ -412,22 +422,25 @@ impl Scripts {
     }
 
     /// Leaves to others what their scripts do as these would: the same `prepare` or `cleanup`, with the same modules and options. Those that only one
-    /// of both has are none of its.
+    /// of both has are none of its. Whether other values of options make it another `prepare`, those of the others will show.
     pub fn leave_to(&mut self, others: &mut Self) {
         let (own, others) = (&mut self.data, &mut others.data);
-        if !agree(&own.source.modules, &others.source.modules) {
+        if !at_odds(&own.source.modules, &others.source.modules).is_empty() {
             return;
         }
         for (command, origins) in &mut own.origins {
-            let same = |origin: &Origin, given: &BTreeMap<String, String>| {
-                others.origins[command].get(origin).is_some_and(|theirs| agree(given, theirs))
-            };
-            let before = origins.len();
-            origins.retain(|origin, given| !same(origin, given));
-            if origins.len() < before {
+            origins.retain(|origin, given| {
+                let Some(theirs) = others.origins[command].get(origin) else { return true };
                 // Some make a table for each thread.
                 others.threads = others.threads.max(own.threads);
-            }
+                let options = at_odds(given, theirs);
+                let is_another = !options.is_empty();
+                if is_another && *command == PREPARE {
+                    let read = others.read.get_or_insert_default();
+                    own.before.push(Before::new(origin.clone(), options, read));
+                }
+                is_another
+            });
         }
     }
 

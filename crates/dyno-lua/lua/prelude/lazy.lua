@@ -24,6 +24,7 @@ lazily(sysbench.cmdline, {
 })
 lazily(native, {
   call_command = "commands", find_command = "commands", numbers = "rand_rest", more_of_rand = "rand_rest", fate = "events_rest",
+  watch_options = "watching",
 })
 
 -- The API of sysbench 0.5 stands beside that of 1.0.

@@ -124,7 +124,9 @@ fn parallel(job: &Job<'_>, script: &LoadedScript, name: &str) -> u8 {
             let spawned = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, move || {
                 let outcome = recipe.load(Role::Thread(number)).and_then(|state| {
                     let _ = interrupters.send(state.interrupter());
-                    state.call_command(name)
+                    let called = state.call_command(name);
+                    recipe.note(&state);
+                    called
                 });
                 if job.conclude(CALL_COMMAND, outcome) != OK {
                     is_failed.store(true, Ordering::Relaxed);

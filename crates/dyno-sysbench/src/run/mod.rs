@@ -19,8 +19,8 @@ pub(crate) mod scripts;
 use crate::options::definition::Definition;
 use crate::options::{OptionError, Options};
 use dyno_lua::{Environment, OptionValue, Role, ScriptError, State};
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// How to make states of one script; every thread has one of its own.
 pub(crate) struct Recipe {
@@ -31,6 +31,8 @@ pub(crate) struct Recipe {
     pub(crate) values: BTreeMap<String, OptionValue>,
     /// Names of those that are global variables as well: a script that declares no options knows them so.
     pub(crate) globals: Vec<String>,
+    /// What states have read of the options, where somebody wants to know; inside `None` when that may be all.
+    read: Option<Mutex<Option<BTreeSet<String>>>>,
 }
 
 impl Recipe {
@@ -41,7 +43,20 @@ impl Recipe {
     pub(crate) fn load(&self, role: Role) -> Result<State, ScriptError> {
         let state = State::load(&self.environment, role)?;
         state.set_options(&self.values, &self.globals)?;
+        if self.read.is_some() {
+            state.watch_options()?;
+        }
         Ok(state)
+    }
+
+    /// Notes what a state has read of the options.
+    pub(crate) fn note(&self, state: &State) {
+        let Some(read) = &self.read else { return };
+        let mut read = read.lock().unwrap_or_else(PoisonError::into_inner);
+        *read = read.take().zip(state.options_read()).map(|(mut all, read)| {
+            all.extend(read);
+            all
+        });
     }
 }
 
@@ -92,7 +107,8 @@ impl Opened {
         let values = options.for_script();
         let globals = if definitions.is_none() { options.globals() } else { Vec::new() };
         main.set_options(&values, &globals)?;
-        Ok(LoadedScript { main, recipe: Arc::new(Recipe { environment, definitions, values, globals }) })
+        let recipe = Recipe { environment, definitions, values, globals, read: None };
+        Ok(LoadedScript { main, recipe: Arc::new(recipe) })
     }
 }
 
@@ -101,4 +117,23 @@ pub(crate) struct LoadedScript {
     pub(crate) main: State,
     /// How to make others.
     pub(crate) recipe: Arc<Recipe>,
+}
+
+impl LoadedScript {
+    /// Has it noted which options its states read from here on. Scripts that declare none may read them in other ways.
+    ///
+    /// # Errors
+    /// When Lua is out of memory.
+    pub(crate) fn watch(&mut self) -> Result<(), ScriptError> {
+        let Some(recipe) = Arc::get_mut(&mut self.recipe) else { return Ok(()) };
+        recipe.read = Some(Mutex::new(recipe.definitions.is_some().then(BTreeSet::new)));
+        self.main.watch_options()
+    }
+
+    /// The options that were read; `None` when these may be all.
+    pub(crate) fn read(&self) -> Option<BTreeSet<String>> {
+        self.recipe.note(&self.main);
+        let read = self.recipe.read.as_ref()?;
+        read.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
 }

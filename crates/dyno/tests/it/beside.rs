@@ -261,9 +261,26 @@ fn a_prepare_that_only_some_scripts_of_two_workloads_share_runs_once() {
     assert!(ended.is_done(), "{ended}");
     let record = records(&bench.path().join("r")).remove(0);
     assert!(record.ledger.committed > 0 && beside(&record).record.ledger.committed > 0, "{ended}");
-    // The same `prepare` with another option is another, whose tables are in the way of the first; the database says so.
-    let ended = run(&bench, &text.replace("[beside.workload]", "[beside.workload]\nrows = 4"), "other");
-    assert!(ended.stderr.contains("relation \"shared1\" already exists"), "{ended}");
+    // Another value of an option that `prepare` does not read changes nothing of what it makes.
+    let other = text.replace("[beside.workload]", "[beside.workload]\nrows = 4");
+    let ended = run(&bench, &other, "unread");
+    assert!(ended.is_done(), "{ended}");
+    // One that it reads, in whatever thread, makes it another, whose tables are in the way of the first.
+    let tables = std::fs::read_to_string(bench.path().join("tables.lua")).expect("it is ours");
+    let parallel = "sysbench.cmdline.commands = { prepare = { function() local _ = sysbench.tid == 1 and sysbench.opt.rows \
+                    if sysbench.tid == 0 then prepare() end end, sysbench.cmdline.PARALLEL_COMMAND } }\n";
+    let all = "local all = 0 for _, value in pairs(sysbench.opt) do all = all + 1 end assert(all > 1)\n";
+    for (name, reading) in [
+        ("read", tables.replace("prepare()", "prepare() local rows = sysbench.opt.rows")),
+        ("parallel", format!("{tables}{parallel}")),
+        ("all", tables.replace("prepare()", &format!("prepare() {all}"))),
+    ] {
+        bench.file("tables.lua", reading);
+        let ended = run(&bench, &other, name);
+        for words in ["relation \"shared1\" already exists", "another value of rows, which it reads"] {
+            assert!(ended.stderr.contains(words), "{name}: {words}: {ended}");
+        }
+    }
 }
 
 #[test]
