@@ -5,8 +5,8 @@ use crate::error::HostError;
 use crate::settings::{self, RoundedSetting, SettingProblem};
 use dyno_drivers::address::{self, Surroundings, password_file, read_secrets};
 use dyno_model::address::{Address, AddressError};
-use dyno_model::failure::FailureKind;
-use dyno_model::plan::{DataPolicy, ExistingSystem, PasswordSource};
+use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::plan::{DataPolicy, ExistingSystem, PasswordSource, SystemSource};
 use dyno_model::secret::Secret;
 use dyno_model::target::{Endpoint, QueryMode, Target};
 use std::collections::BTreeMap;
@@ -129,6 +129,13 @@ pub fn target(
     Ok(target)
 }
 
+/// True of a file of SQLite's that is not there: whoever connects makes it.
+#[must_use]
+pub fn is_to_be_made(source: &SystemSource) -> bool {
+    let SystemSource::Existing(system) = source else { return false };
+    matches!(&system.endpoint, Endpoint::File(path) if !path.exists())
+}
+
 /// Connects once, and reads version and settings, those that are asked for included.
 ///
 /// # Errors
@@ -151,14 +158,7 @@ pub fn connect(
         )));
     }
     let mut session = ControlConnection::open(&target).map_err(|failure| {
-        let hint = if address::may_want_encryption(&failure, &target) {
-            "\nhint: the connection was not encrypted; if the server wants that, add `sslmode=require` to the URL"
-        } else if failure.kind == FailureKind::Protocol {
-            "\nhint: look whether another kind of server listens there"
-        } else {
-            ""
-        };
-        HostError::new(format!("cannot connect to {place}: {failure}{hint}"))
+        HostError::new(format!("cannot connect to {place}: {failure}{}", hint(&failure, &target)))
     })?;
     let found = settings::read_with(&mut session, system.engine)
         .map_err(|failure| HostError::new(format!("{place} does not tell its settings: {failure}")))?;
@@ -171,6 +171,29 @@ pub fn connect(
         problems: settings::problems(system.engine, asked, &found),
         rounded: settings::rounded(system.engine, asked, &found),
     })
+}
+
+/// What to look at when a login failed.
+fn hint(failure: &OperationFailure, target: &Target) -> &'static str {
+    let lacks_password = failure.kind == FailureKind::Authentication && target.password.is_empty();
+    match (lacks_password, address::may_want_encryption(failure, target)) {
+        // Some servers say the same for both.
+        (true, true) => {
+            "\nhint: no password was given: write it into the URL, or let `password_env` name a variable that holds it; or the server wants encryption: \
+             add `sslmode=require` to the URL"
+        }
+        (false, true) => {
+            "\nhint: the connection was not encrypted; if the server wants that, add `sslmode=require` to the URL"
+        }
+        (true, false) => {
+            "\nhint: no password was given: write it into the URL, or let `password_env` name a variable that holds it"
+        }
+        // Each of two kinds may wait for the other to speak first.
+        _ if matches!(failure.kind, FailureKind::Protocol | FailureKind::Timeout) => {
+            "\nhint: look whether another kind of server listens there"
+        }
+        _ => "",
+    }
 }
 
 /// Where a system is, for people.
@@ -187,7 +210,7 @@ fn place(system: &ExistingSystem) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dyno_model::target::{Endpoint, Engine, Tls};
+    use dyno_model::target::{Engine, Tls};
 
     fn of(source: PasswordSource) -> Result<Secret, HostError> {
         let system = system(source, Endpoint::InProcess);
@@ -223,7 +246,7 @@ mod tests {
         assert!(!written.contains("s3cret"), "{written}");
         assert_eq!(of(url).unwrap().reveal(), "s3cret");
         let error = of(serde_json::from_str(&written).unwrap()).unwrap_err().to_string();
-        assert!(error.contains("give the spec file too"), "{error}");
+        assert!(error.contains("give the spec file too, or the line with the URL; next time"), "{error}");
     }
 
     #[test]

@@ -194,11 +194,25 @@ impl Claim {
 ///
 /// # Errors
 /// When it cannot be marked, or is not empty any more.
-pub(crate) fn claim_made(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, HostError> {
+pub fn claim_made(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, HostError> {
     let claim = claim(target, &ClaimOptions { yes_write_to: None, ..*options })?;
     let failed = not_marked(&claim.database);
     Marker::open(target).and_then(|mut marker| marker.record(DATABASE, options)).map_err(failed)?;
     Ok(claim)
+}
+
+/// Removes what dyno made in a database, as [`cleanup`] does, and claims it anew. One that dyno made stays marked so.
+///
+/// # Errors
+/// As [`cleanup`] and [`claim`].
+pub fn renew(
+    target: &Target,
+    replaced: &BTreeSet<String>,
+    options: &ClaimOptions<'_>,
+) -> Result<Claim, HostError> {
+    let is_all_ours = is_all_ours(target)?;
+    cleanup(target, replaced)?;
+    if is_all_ours { claim_made(target, options) } else { claim(target, options) }
 }
 
 /// True when dyno made the database, and nothing is in it but what dyno made.

@@ -101,7 +101,8 @@ impl OneLine {
             (true, None) => return Ok(self.load()),
         };
         let text = format!("{option} goes with a URL, and a spec says itself what is run");
-        Err(Failure::new(USAGE, text).help(format!("write it into the spec as `{key}`")))
+        let help = "a URL begins with postgres://, mysql:// or sqlite:";
+        Err(Failure::new(USAGE, text).help(format!("{help}; in a spec, write it as `{key}`")))
     }
 
     /// Keys besides what is run that the line says.

@@ -37,13 +37,16 @@ pub(crate) fn load(
     arguments: &SpecArguments,
     catalog: &[WorkloadDescription],
 ) -> Result<Experiment, Failure> {
+    // Who forgot the scheme of a URL is told so, and not that there is no such file.
+    let overrides = arguments.overrides()?;
     let (name, text) = match (&arguments.spec, arguments.url()) {
         (_, Some(url)) => arguments.line.spec(url, arguments.blocks, arguments.seed)?,
         (None, _) => (QUICKSTART_NAME.to_owned(), QUICKSTART.to_owned()),
         (Some(path), None) => (path.display().to_string(), read(path)?),
     };
-    let overrides = arguments.overrides()?;
-    let input = Input { overrides: &overrides, profile: arguments.profile.as_deref(), ..input(&name, &text) };
+    let is_line = arguments.url().is_some();
+    let profile = arguments.profile.as_deref();
+    let input = Input { overrides: &overrides, profile, is_line, ..input(&name, &text) };
     let (text, mut plan) = spec::parse(input, catalog)?;
     plan.group_by_data(shared_data);
     Ok(Experiment { text, plan })
@@ -100,6 +103,11 @@ fn read(path: &Path) -> Result<String, Failure> {
         return Err(
             Failure::new(SPEC_INVALID, format!("{shown} is a folder, not a spec file")).help(in_folder(path))
         );
+    }
+    let is_script = path.extension().is_some_and(|ending| ending == "sql" || ending == "lua");
+    if is_script && path.is_file() {
+        let help = format!("it runs on a database: dyno run URL --script {shown}");
+        return Err(Failure::new(SPEC_INVALID, format!("{shown} is a script, not a spec file")).help(help));
     }
     let bytes = text::read(path, SPEC_MAX).map_err(|error| {
         let failure =

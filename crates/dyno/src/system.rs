@@ -144,8 +144,8 @@ impl Ready {
         let target = self.target();
         let Some(claim) = self.claim.as_mut().filter(|claim| !claim.tables.is_empty()) else { return Ok(()) };
         unmake(&target);
-        let cleared = marker::cleanup(&target, &claim.replaced).and_then(|_| marker::claim(&target, options));
-        *claim = cleared.map_err(|error| error.to_string())?;
+        let renewed = marker::renew(&target, &claim.replaced, options);
+        *claim = renewed.map_err(|error| error.to_string())?;
         Ok(())
     }
 

@@ -9,6 +9,7 @@ use crate::together::{Together, only_reads, unmake};
 use dyno_drivers::patience::is_end_requested;
 use dyno_engine::workload::DataSet as _;
 use dyno_host::data_set::{DataSetKey, SavedDataSet, loader};
+use dyno_host::databases;
 use dyno_host::existing;
 use dyno_host::guard::GuardCommand;
 use dyno_host::marker::{self, Claim, ClaimOptions};
@@ -183,6 +184,7 @@ impl<'p> Systems<'p> {
         let treatment = &self.plan.treatments[treatment];
         let system = treatment.system;
         let plan = &self.plan.systems[system];
+        let is_new = existing::is_to_be_made(&plan.source);
         let mut turn = None;
         let (source, version, settings) = match &plan.source {
             SystemSource::Managed(managed) => {
@@ -222,15 +224,15 @@ impl<'p> Systems<'p> {
             // Nothing is done in it.
             return Ok((ready, version, settings));
         }
-        let claim = match self.data_policy(system) {
+        let policy = self.data_policy(system);
+        let claim = match policy {
+            DataPolicy::Own if is_new => marker::claim_made(&ready.target(), &options),
             DataPolicy::Own => marker::claim(&ready.target(), &options),
             DataPolicy::Existing => marker::examine(&ready.target(), &options),
         };
         match claim {
             Ok(claim) => ready.claim = Some(claim),
-            Err(_) if self.data_policy(system) == DataPolicy::Existing && only_reads(self.plan, system) => {
-                ready.only_read();
-            }
+            Err(_) if policy == DataPolicy::Existing && only_reads(self.plan, system) => ready.only_read(),
             Err(error) => return Err(error.to_string()),
         }
         Ok((ready, version, settings))
@@ -565,7 +567,7 @@ impl<'p> Systems<'p> {
             unmake(self.plan, system, target);
         }
         let replaced = claim.map(|claim| claim.replaced).unwrap_or_default();
-        if let Err(error) = marker::cleanup(target, &replaced) {
+        if let Err(error) = databases::clean_up_own(target, &replaced) {
             let problem = not_removed(&self.plan.systems[system].name, &error.to_string());
             tell_problems([problem], listener);
         }

@@ -5,10 +5,11 @@ use dyno_drivers::address::shares_machine;
 use dyno_drivers::{Connection, Driver, Io, Patience, block_on};
 use dyno_host::existing;
 use dyno_host::probe::{connection_limit, foreign_sessions, replication};
+use dyno_host::steering::Steering;
 use dyno_model::failure::FailureKind;
-use dyno_model::plan::{ExistingSystem, PasswordSource, ServerKind};
+use dyno_model::plan::{ExistingSystem, PasswordSource, ServerKind, SteeringPlan};
 use dyno_model::target::{QueryMode, Target, Tls};
-use dyno_testkit::wait_until;
+use dyno_testkit::{guard_command, wait_until};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -56,6 +57,40 @@ fn foreign_sessions_are_seen_and_those_that_dyno_itself_asks_with_are_none() {
     }
 }
 
+/// A server that was restarted gives the same numbers to others. Here nothing is restarted but in name, so that the sessions are still listed.
+#[test]
+fn sessions_from_before_a_restart_are_nobody_s_own() {
+    for kind in PROCESSES {
+        let scratch = open_folder();
+        let Some(server) = running(kind, scratch.path(), &[]) else { continue };
+        let target = server.target();
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), target.password.reveal()).unwrap();
+        let system = existing(&target, PasswordSource::File(file.path().to_owned()));
+        let plan = SteeringPlan {
+            apply: None,
+            restart: Some("true".to_owned()),
+            turns: None,
+            time_limit: Duration::from_secs(60).into(),
+        };
+        let steering = Steering {
+            name: "it",
+            system: &system,
+            plan: &plan,
+            query_mode: QueryMode::Prepared,
+            connect_timeout: Duration::from_secs(60),
+            guard: guard_command(),
+            logs: None,
+        };
+        let io = Io::Patient(Patience::for_questions(&target));
+        let mut before = block_on(Connection::connect(&target, &io)).unwrap();
+        assert_eq!(foreign_sessions(&target).unwrap().len(), 0, "{kind}");
+        steering.begin(&BTreeMap::new()).unwrap();
+        assert!(!foreign_sessions(&target).unwrap().is_empty(), "{kind}");
+        block_on(before.close());
+    }
+}
+
 fn existing(target: &Target, password: PasswordSource) -> ExistingSystem {
     ExistingSystem {
         engine: target.engine,
@@ -93,6 +128,12 @@ fn a_system_that_runs_already_tells_its_version_and_settings() {
                 .unwrap_err();
         assert!(error.to_string().contains(&FailureKind::Authentication.to_string()), "{kind}: {error}");
         assert!(!error.to_string().contains("wrong-s3cret"), "{error}");
+        assert!(!error.to_string().contains("no password was given"), "{error}");
+        let without = existing(&target, PasswordSource::None);
+        let error =
+            existing::connect(&without, QueryMode::Prepared, Duration::from_secs(60), &BTreeMap::new())
+                .unwrap_err();
+        assert!(error.to_string().contains("hint: no password was given"), "{kind}: {error}");
     }
 }
 

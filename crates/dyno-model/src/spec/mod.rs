@@ -70,6 +70,8 @@ use tree::{Entry, Table, Value};
 pub struct Input<'a> {
     /// Path of the file as the user wrote it, for messages; its stem becomes the plan's name.
     pub file_name: &'a str,
+    /// True when there is no such file: the text stands for a line, whose paths are those of the working folder.
+    pub is_line: bool,
     /// The file's text.
     pub text: &'a str,
     /// Arguments of `--set`, each `key=value`.
@@ -146,7 +148,8 @@ pub fn parse(input: Input<'_>, catalog: &[WorkloadDescription]) -> Result<(Strin
     for i in 0..input.overrides.len() {
         argument::apply(&mut document, i + 1, &sources, &problems);
     }
-    let scripts = scripts::Place { spec: input.file_name, read: input.script, declared: input.declared };
+    let Input { file_name: spec, is_line, declared, .. } = input;
+    let scripts = scripts::Place { spec, is_line, read: input.script, declared };
     let known = option::Known { catalog, scripts, names: input.names.unwrap_or(names::unknown) };
     let plan = read(&document, &sources, input.variable, known, &problems);
     for profile in profiles.iter().filter(|profile| Some(profile.key.as_str()) != input.profile) {

@@ -20,6 +20,8 @@ pub type DeclaredOptions = fn(&WorkloadOptions) -> Result<Option<Vec<DeclaredOpt
 pub(super) struct Place<'a> {
     /// Path of the spec.
     pub(super) spec: &'a str,
+    /// There is no spec but a line.
+    pub(super) is_line: bool,
     pub(super) read: Option<ReadScript>,
     pub(super) declared: Option<DeclaredOptions>,
 }
@@ -33,7 +35,8 @@ impl Place<'_> {
         };
         read.map_err(|why| {
             let message = format!("cannot read the {what} `{file}`: {why}");
-            let help = format!("paths of {what}s are relative to the folder of the spec");
+            let folder = if self.is_line { "in which dyno runs" } else { "of the spec" };
+            let help = format!("paths of {what}s are relative to the folder {folder}");
             problems.report(Diagnostic::new(span, message).help(help));
         })
         .ok()

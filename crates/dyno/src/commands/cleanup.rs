@@ -4,7 +4,7 @@ use crate::cli::CleanupArguments;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::spec_file;
-use dyno_host::{databases, existing, marker};
+use dyno_host::{databases, existing};
 use dyno_model::address::Address;
 use dyno_model::catalog::WorkloadDescription;
 use dyno_model::exit_code;
@@ -61,7 +61,7 @@ fn clean(system: &SystemPlan, databases: &[String]) -> Result<String, String> {
         // SQLite would make an empty one.
         return Err(format!("there is no file {}\nhint: name the file that dyno wrote to", file.display()));
     }
-    let mut tables = marker::cleanup(&target, &BTreeSet::new()).map_err(|error| error.to_string())?;
+    let mut tables = databases::clean_up_own(&target, &BTreeSet::new()).map_err(|error| error.to_string())?;
     for name in databases {
         let dropped =
             databases::clean_up(&target, name, &BTreeSet::new()).map_err(|error| error.to_string())?;

@@ -3,11 +3,11 @@
 use crate::init::a_spec_to_begin_with_is_written_after_a_look_at_the_database;
 use crate::program::{Bench, Ended, records};
 use crate::shop::Shop;
-use dyno_host::marker::{ClaimOptions, claim};
+use dyno_host::marker::{ClaimOptions, claim, claim_made};
 use dyno_model::audit::AuditVerdict;
 use dyno_model::plan::ServerKind;
 use dyno_model::record::TrialRecord;
-use dyno_model::target::Engine;
+use dyno_model::target::{Endpoint, Engine, Target};
 use dyno_testkit::running_server;
 
 /// Statements of a kind that were answered, over all trials.
@@ -107,6 +107,7 @@ fn mistakes_in_scripts_are_told_before_the_run(shop: &Shop) {
     assert!(ended.code == 4 && ended.stderr.contains("nothing sets `:idd`"), "{ended}");
     let ended = shop.run(&["none.sql"], &["--out", "none"]);
     assert!(ended.code == 3 && ended.stderr.contains("cannot read the script `none.sql`"), "{ended}");
+    assert!(ended.stderr.contains("relative to the folder in which dyno runs"), "there is no spec: {ended}");
     let ended = shop.run(&[], &["--out", "none"]);
     assert!(ended.code == 2 && ended.stderr.contains("--script FILE"), "{ended}");
     assert!(!shop.bench.path().join("none").exists(), "nothing was begun");
@@ -405,6 +406,8 @@ fn a_database_that_is_not_there_is_not_made_and_a_service_is_not_asked_by_sql() 
     assert!(ended.code == 4 && ended.stderr.contains("there is no file absent.db"), "{ended}");
     let ended = bench.dyno(&["run", "http://127.0.0.1:1/shop", "--script", "one.sql"]);
     assert!(ended.code == 2 && ended.stderr.contains("`dyno workloads http`"), "{ended}");
+    let ended = bench.dyno(&["run", "localhost/shop", "--script", "one.sql"]);
+    assert!(ended.code == 2 && ended.stderr.contains("a URL begins with postgres://"), "{ended}");
     assert_eq!(bench.names(), ["one.sql"]);
     // A name with a slash is no folder in which scripts are looked for.
     let ended = bench.dyno(&["run", "postgres://me@127.0.0.1:1/a%2Fb", "--script", "one.sql"]);
@@ -455,7 +458,18 @@ fn a_file_that_is_not_there_is_not_made_by_who_only_looks() {
     let spec = std::fs::read_to_string(bench.path().join("specs/new.toml")).expect("it was written");
     assert!(spec.contains(&format!("sqlite://{}", bench.path().join("new.db").display())), "{spec}");
     let ended = bench.dyno(&["run", "s.toml", "--out", "r"]);
-    assert!(ended.is_done() && bench.path().join("own.db").exists(), "{ended}");
+    assert!(ended.is_done() && !bench.path().join("own.db").exists(), "dyno made it: {ended}");
+    bench.file("own.db", "");
+    let ended = bench.dyno(&["run", "s.toml", "--out", "again"]);
+    assert!(ended.is_done() && bench.path().join("own.db").exists(), "it was there: {ended}");
+    // As a run leaves it that is killed.
+    std::fs::remove_file(bench.path().join("own.db")).expect("it was there");
+    let target = Target::new(Engine::Sqlite, Endpoint::File(bench.path().join("own.db")));
+    let options = ClaimOptions { experiment: "killed", created_at: "", yes_write_to: None };
+    claim_made(&target, &options).expect("it is made");
+    let ended = bench.dyno(&["cleanup", "s.toml"]);
+    assert!(ended.is_done() && ended.stdout.contains("dropped own.db"), "{ended}");
+    assert!(!bench.path().join("own.db").exists());
     let ended = bench.dyno(&["cleanup", "http://127.0.0.1:1/shop"]);
     assert!(
         ended.code == 2 && ended.stderr.contains("no tables") && !ended.stderr.contains("workloads http"),

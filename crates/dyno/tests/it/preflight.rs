@@ -60,6 +60,11 @@ fn a_server_of_another_kind_is_thought_of() {
     let server = serve(Protocol::Mysql, ([127, 0, 0, 1], 0).into(), Options::default()).expect("a free port");
     let system = format!("url = \"postgres://bench@{}/bench\"", server.local_addr);
     assert_refused(&system, 1, &["Target", "does not follow the protocol", "another kind of server"]);
+    // PostgreSQL waits for its client to speak first, and so does MySQL's client.
+    let server =
+        serve(Protocol::Postgres, ([127, 0, 0, 1], 0).into(), Options::default()).expect("a free port");
+    let system = format!("url = \"mysql://bench@{}/bench\"\nconnect_timeout = \"200ms\"", server.local_addr);
+    assert_refused(&system, 1, &["Target", "another kind of server"]);
 }
 
 #[test]

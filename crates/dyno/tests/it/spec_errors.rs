@@ -104,12 +104,14 @@ fn a_file_that_cannot_be_read_is_named_with_the_reason_and_a_remedy() {
     bench.file("rush.toml", GOOD);
     bench.file("latin.toml", b"title = \"t\"\n# Gr\xfc\xdfe\n");
     bench.file("binary.toml", [0xff, 0xfe, 0, 1, 2]);
+    bench.file("read.sql", "SELECT 1;\n");
     std::fs::create_dir(bench.path().join("folder")).unwrap();
     let rows: &[(&str, &[&str])] = &[
         ("missing.toml", &["cannot read the spec file missing.toml", "No such file", "built-in experiment"]),
         ("rsuh.toml", &["cannot read the spec file rsuh.toml", "did you mean rush.toml?"]),
         ("no/such/folder.toml", &["cannot read the spec file no/such/folder.toml"]),
         ("folder", &["folder is a folder, not a spec file"]),
+        ("read.sql", &["read.sql is a script, not a spec file", "dyno run URL --script read.sql"]),
         (".", &["is a folder", "name a file in it, for example ./binary.toml"]),
         (
             "latin.toml",
@@ -123,7 +125,7 @@ fn a_file_that_cannot_be_read_is_named_with_the_reason_and_a_remedy() {
         assert!(ended.code == 3 && ended.stdout.is_empty(), "{file}: {ended}");
         assert!(words.iter().all(|word| ended.stderr.contains(word)), "{file}: {ended}");
     }
-    assert_eq!(bench.names(), ["binary.toml", "folder", "latin.toml", "rush.toml"]);
+    assert_eq!(bench.names(), ["binary.toml", "folder", "latin.toml", "read.sql", "rush.toml"]);
 }
 
 #[test]
