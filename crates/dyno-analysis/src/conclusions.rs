@@ -2,8 +2,8 @@
 
 use crate::estimate::count;
 use crate::model::{
-    AuditRow, Comparison, ComparisonOf, Conclusion, Estimate, NotWorking, PanelLine, Question, Range,
-    ReportModel, TrialState, UpdateAudit, Verdict,
+    AuditRow, Comparison, ComparisonOf, Conclusion, Estimate, NamedRow, NotWorking, PanelLine, Question,
+    Range, ReportModel, TrialState, UpdateAudit, Verdict,
 };
 use crate::standing::main_reason;
 use dyno_model::audit::AuditVerdict;
@@ -40,7 +40,33 @@ pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
     if model.growth.is_none() && model.judged_by == Metric::Throughput {
         conclusions.extend(peaks(model));
     }
+    conclusions.extend((0..model.lines.len()).filter_map(|line| served(model, line)));
     conclusions
+}
+
+/// How equally a line served its databases, where that was least so: a number for each client, since some databases have one client more.
+fn served(model: &ReportModel, line: usize) -> Option<Conclusion> {
+    let of_line = (0..model.treatments.len()).filter(|treatment| model.treatments[*treatment].line == line);
+    let of_treatment = |treatment: usize| {
+        let rows = model.transactions.iter().filter(|row| row.treatment == treatment);
+        let figure =
+            |row: &NamedRow| Some((row.name.clone(), row.throughput?.mean / f64::from(row.clients?)));
+        let mut all: Vec<(String, f64)> = rows.filter_map(figure).collect();
+        all.sort_by(|(_, a), (_, b)| a.total_cmp(b));
+        let [(least, lowest), .., (most, highest)] = all.as_slice() else { return None };
+        (*highest > 0.0).then(|| Conclusion::Served {
+            treatment,
+            least: least.clone(),
+            lowest: *lowest,
+            most: most.clone(),
+            highest: *highest,
+        })
+    };
+    let share = |conclusion: &Conclusion| match conclusion {
+        Conclusion::Served { lowest, highest, .. } => lowest / highest,
+        _ => f64::INFINITY,
+    };
+    of_line.filter_map(of_treatment).min_by(|a, b| share(a).total_cmp(&share(b)))
 }
 
 /// Decided questions before those that are not, in the order of the spec otherwise. Those about the second metric are told where the first shows no

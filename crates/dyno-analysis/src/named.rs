@@ -1,4 +1,4 @@
-//! Figures of what has a name within a trial: transactions, and kinds of statements.
+//! Figures of what has a name within a trial: transactions, databases that clients are spread over, and kinds of statements.
 
 use crate::estimate::{among, unit};
 use crate::model::{BesideRow, NamedRow};
@@ -7,7 +7,7 @@ use dyno_model::audit::AuditVerdict;
 use dyno_model::beside::BesidePlan;
 use dyno_model::ledger::{Ledger, TransactionCount};
 use dyno_model::limit::LimitPart;
-use dyno_model::plan::Metric;
+use dyno_model::plan::{Metric, Treatment};
 use dyno_model::record::{self, NamedTransactions, TrialRecord};
 use dyno_model::response::ResponseSummary;
 
@@ -47,14 +47,70 @@ pub(crate) fn of_part<'r>(record: &'r TrialRecord, part: Option<&LimitPart>) -> 
     record.beside.iter().find(|beside| beside.name == *name).map(|beside| &beside.record)
 }
 
-/// A row per name, where there are several.
+/// A row per name, where there are several; before those of a database, one of them all.
 pub(crate) fn transactions(view: &View<'_>) -> Vec<NamedRow> {
-    let of = |(treatment, _)| {
-        let first = view.valid(treatment).find(|record| record.transactions.len() > 1);
-        let names = first.map_or(&[][..], |record| &record.transactions);
-        names.iter().map(move |named| row(view, treatment, &named.name))
+    view.treatments().flat_map(|(treatment, plan)| rows(view, treatment, plan)).collect()
+}
+
+fn rows(view: &View<'_>, treatment: usize, plan: &Treatment) -> Vec<NamedRow> {
+    let Some(first) = view.valid(treatment).find(|record| record.transactions.len() > 1) else {
+        return Vec::new();
     };
-    view.treatments().flat_map(of).collect()
+    let names: Vec<&str> = first.transactions.iter().map(|it| it.name.as_str()).collect();
+    let databases = view.plan().databases(plan);
+    let each = names.len() / databases.len().max(1);
+    let of_name = |name: &&str| row(view, treatment, name);
+    if databases.is_empty() || each == 0 {
+        return names.iter().map(of_name).collect();
+    }
+    let mut rows = Vec::new();
+    for (place, (database, own)) in databases.iter().zip(names.chunks(each)).enumerate() {
+        let clients = Some(plan.load.databases.share(plan.clients, place));
+        let of_names: Vec<NamedRow> = own.iter().map(of_name).collect();
+        match own {
+            [_] => rows.extend(of_names.into_iter().map(|row| NamedRow { clients, ..row })),
+            _ => {
+                rows.push(NamedRow { clients, ..together(view, database, own, &of_names) });
+                rows.extend(of_names);
+            }
+        }
+    }
+    rows
+}
+
+/// All transactions of a database, which have these names and rows. Percentiles of several are not those of all.
+fn together(view: &View<'_>, database: &str, names: &[&str], rows: &[NamedRow]) -> NamedRow {
+    let treatment = rows[0].treatment;
+    let sum = |of: fn(&NamedRow) -> u64| rows.iter().map(of).sum();
+    let throughput = |record: &TrialRecord| {
+        let all = names.iter().map(|name| of_transactions(record, name, Metric::Throughput));
+        Some((all.map(|it| it.map(|(figure, _)| figure)).sum::<Option<f64>>()?, false))
+    };
+    NamedRow {
+        treatment,
+        name: database.to_owned(),
+        clients: None,
+        throughput: among(view.valid(treatment).filter_map(throughput), unit(Metric::Throughput)),
+        mean: among(view.valid(treatment).filter_map(|it| mean_of(it, names)), unit(Metric::MeanMs)),
+        p50: None,
+        p95: None,
+        p99: None,
+        committed: sum(|row| row.committed),
+        failed: sum(|row| row.failed),
+        unfinished: sum(|row| row.unfinished),
+        retries: sum(|row| row.retries),
+    }
+}
+
+/// The mean response time of several names, each with the weight of its number.
+fn mean_of(record: &TrialRecord, names: &[&str]) -> Option<(f64, bool)> {
+    let (mut sum, mut number, mut is_bound) = (0.0, 0.0, false);
+    for it in record.transactions.iter().filter(|it| names.contains(&it.name.as_str())) {
+        let Some((mean, is_low)) = of_transactions(record, &it.name, Metric::MeanMs) else { continue };
+        let count = it.response.map_or(0, |response| response.count) as f64;
+        (sum, number, is_bound) = (sum + mean * count, number + count, is_bound || is_low);
+    }
+    (number > 0.0).then(|| (sum / number, is_bound))
 }
 
 fn row(view: &View<'_>, treatment: usize, name: &str) -> NamedRow {
@@ -78,6 +134,7 @@ fn estimates(view: &View<'_>, treatment: usize, part: &LimitPart) -> NamedRow {
     NamedRow {
         treatment,
         name: part.name().to_owned(),
+        clients: None,
         throughput: mean(Metric::Throughput),
         mean: mean(Metric::MeanMs),
         p50: mean(Metric::P50Ms),

@@ -13,6 +13,19 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "conclusion", rename_all = "kebab-case")]
 pub enum Conclusion {
+    /// How equally a line served databases that its clients are spread over, where that was least so.
+    Served {
+        /// Index into [`super::ReportModel::treatments`].
+        treatment: usize,
+        /// The database whose clients committed the fewest.
+        least: String,
+        /// Transactions per second and client in it.
+        lowest: f64,
+        /// The one whose clients committed the most.
+        most: String,
+        /// Transactions per second and client in it; above 0.
+        highest: f64,
+    },
     /// What somebody claims of two systems, beside the figures.
     Claim {
         /// The system that is said to commit more transactions per second.
@@ -34,11 +47,11 @@ pub enum Conclusion {
     Incomplete {
         /// Planned.
         planned: u32,
-        /// With figures.
+        /// Measured to their end.
         measured: u32,
         /// Could not be measured.
         failed: u32,
-        /// Never finished.
+        /// Never finished; those that were cut short have figures all the same.
         missing: u32,
         /// True when the user ended the run.
         is_interrupted: bool,

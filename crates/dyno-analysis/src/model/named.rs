@@ -20,18 +20,21 @@ pub struct BesideRow {
     pub figures: NamedRow,
 }
 
-/// The transactions of one name in one treatment, over its valid trials.
+/// The transactions of one name, or of one database, in one treatment, over its valid trials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NamedRow {
     /// Index into [`super::ReportModel::treatments`].
     pub treatment: usize,
-    /// Their name.
+    /// Their name; of all transactions in a database, that of the database.
     pub name: String,
+    /// Where they are all those of a database that clients are spread over: its clients.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clients: Option<u32>,
     /// Committed transactions per second; absent without a valid trial.
     pub throughput: Option<Estimate>,
     /// Mean response time in ms; this and the following are absent where there were too few.
     pub mean: Option<Estimate>,
-    /// Median in ms.
+    /// Median in ms; this and the other percentiles are absent of a database whose transactions have names of their own.
     pub p50: Option<Estimate>,
     /// 95th percentile in ms.
     pub p95: Option<Estimate>,

@@ -2,11 +2,12 @@
 
 use crate::analyse;
 use crate::limits::limits;
-use crate::model::LimitVerdict;
+use crate::model::{Estimate, LimitVerdict, NamedRow};
 use crate::view::View;
 use dyno_model::audit::{AuditCheck, AuditVerdict};
 use dyno_model::beside::{BesidePlan, BesideRecord};
 use dyno_model::catalog::WorkloadOptions;
+use dyno_model::databases::{Databases, transaction_names};
 use dyno_model::ledger::{Ledger, TransactionCount};
 use dyno_model::limit::{Limit, LimitMeasure, LimitPart};
 use dyno_model::plan::WorkloadPlan;
@@ -60,7 +61,7 @@ fn transactions_of_each_name_have_a_row_with_means_over_trials_and_sums() {
     let names: Vec<&str> = model.transactions.iter().map(|row| row.name.as_str()).collect();
     assert_eq!(names, ["read", "pay"]);
     let pay = &model.transactions[1];
-    let mean = |estimate: Option<crate::model::Estimate>| (estimate.expect("known").mean * 1e3).round() / 1e3;
+    let mean = |estimate: Option<Estimate>| (estimate.expect("known").mean * 1e3).round() / 1e3;
     assert_eq!((mean(pay.throughput), mean(pay.mean), mean(pay.p99)), (100.0, 50.0, 50.0));
     assert_eq!((pay.committed, pay.failed, pay.retries), (4 * 980, 4 * 20, 4 * 3));
     assert_eq!(pay.throughput.expect("known").repeats, 4);
@@ -71,6 +72,80 @@ fn one_name_alone_has_no_row_of_its_own() {
     let mut data = run();
     each_record(&mut data.run, |_, record| record.transactions.truncate(1));
     assert!(analyse(&data).transactions.is_empty());
+}
+
+/// The same transactions in two databases; the second, which has one of three clients, does half of what the first does.
+fn spread(own: &[&str]) -> RunData {
+    let mut data = run();
+    let databases = ["north", "south"].map(str::to_owned);
+    let names = transaction_names(&databases, own);
+    for treatment in &mut data.run.plan.treatments {
+        (treatment.clients, treatment.load.databases) = (3, Databases::Named(databases.to_vec()));
+    }
+    each_record(&mut data.run, |_, record| {
+        let (transactions, counts) = (record.transactions.clone(), record.ledger.transactions.clone());
+        record.transactions.clear();
+        record.ledger.transactions.clear();
+        for (at, name) in names.iter().enumerate() {
+            let (it, count) = (transactions[at % own.len()].clone(), counts[at % own.len()].clone());
+            let share = if name.starts_with("north") { 1.0 } else { 0.4 };
+            let work = it.work.map(|work| work * share);
+            let count_of = |own: &str| if own == "pay" { 500 } else { 2_000 };
+            let response = it.response.map(|all| ResponseSummary { count: count_of(&it.name), ..all });
+            record.transactions.push(NamedTransactions { name: name.clone(), work, response, think: None });
+            record.ledger.transactions.push(TransactionCount { name: name.clone(), ..count });
+        }
+    });
+    data
+}
+
+#[test]
+fn a_database_has_a_row_of_all_its_transactions_and_how_equally_all_were_served_is_told() {
+    let mean = |estimate: Option<Estimate>| (estimate.expect("known").mean * 1e3).round() / 1e3;
+    let model = analyse(&spread(&["read", "pay"]));
+    let rows: Vec<_> = model.transactions.iter().map(|row| (row.name.as_str(), row.clients)).collect();
+    let expected = [
+        ("north", Some(2)),
+        ("north: read", None),
+        ("north: pay", None),
+        ("south", Some(1)),
+        ("south: read", None),
+        ("south: pay", None),
+    ];
+    assert_eq!(rows, expected);
+    let [north, south] = [0, 3].map(|at| &model.transactions[at]);
+    assert_eq!((mean(north.throughput), mean(south.throughput)), (1_000.0, 400.0));
+    // 2,000 of 1 ms, and 500 of 50 ms.
+    assert_eq!((mean(north.mean), north.p99), (10.8, None));
+    assert_eq!((north.committed, north.failed, north.retries), (4 * (9_000 + 980), 4 * 20, 4 * 6));
+    let served = |model: &crate::model::ReportModel| {
+        let found = model.conclusions.iter().filter_map(|it| match it {
+            crate::model::Conclusion::Served { treatment, least, lowest, most, highest } => {
+                Some((*treatment, least.clone(), lowest.round(), most.clone(), highest.round()))
+            }
+            _ => None,
+        });
+        found.collect::<Vec<_>>()
+    };
+    let expected = [(0, "south".to_owned(), 400.0, "north".to_owned(), 500.0)];
+    assert_eq!(served(&model), expected, "a number for each client");
+    // Of several numbers of clients, the one at which it was least equal.
+    let mut several = model.clone();
+    several.treatments.push(model.treatments[0].clone());
+    let equal = |row: &NamedRow| {
+        let throughput = row.throughput.map(|it| Estimate { mean: 500.0, ..it });
+        NamedRow { treatment: 1, clients: row.clients.map(|_| 1), throughput, ..row.clone() }
+    };
+    several.transactions.extend(model.transactions.iter().map(equal));
+    several.conclusions = crate::conclusions::conclude(&several);
+    assert_eq!(served(&several), expected);
+    // Where transactions have no names of their own, the database's is theirs.
+    let model = analyse(&spread(&["read"]));
+    let rows: Vec<_> = model.transactions.iter().map(|row| (row.name.as_str(), row.clients)).collect();
+    assert_eq!(rows, [("north", Some(2)), ("south", Some(1))]);
+    assert!(model.transactions[0].p99.is_some());
+    assert_eq!(served(&model).len(), 1);
+    assert!(served(&analyse(&run())).is_empty(), "names alone are no databases");
 }
 
 #[test]
@@ -157,7 +232,7 @@ fn with_report() -> RunData {
 fn a_workload_beside_has_a_row_with_means_over_trials_sums_and_the_worst_audit() {
     let model = analyse(&with_report());
     let [row] = model.beside.as_slice() else { panic!("{:?}", model.beside) };
-    let mean = |estimate: Option<crate::model::Estimate>| (estimate.expect("known").mean * 1e3).round() / 1e3;
+    let mean = |estimate: Option<Estimate>| (estimate.expect("known").mean * 1e3).round() / 1e3;
     assert_eq!((row.kind.as_str(), row.clients, row.rate), ("sql", 3, Some(0.5)));
     let figures = &row.figures;
     assert_eq!((mean(figures.throughput), mean(figures.mean), mean(figures.p99)), (50.0, 2_000.0, 3_000.0));

@@ -236,6 +236,7 @@ fn item(page: &Page<'_>, conclusion: &Conclusion) -> Markup {
             (page.chip(words::verdict(Some(Verdict::Better))), false)
         }
         Conclusion::PeakThroughput { .. }
+        | Conclusion::Served { .. }
         | Conclusion::GrowthCourse { .. }
         | Conclusion::Looks { .. }
         | Conclusion::Found { .. }

@@ -109,6 +109,19 @@ pub(crate) fn parts(model: &ReportModel, conclusion: &Conclusion, lang: Lang) ->
             let statement = peak(label(*line), *number, throughput, shape, lang);
             return (statement, audit(model, &[*line], &[*number], lang));
         }
+        Conclusion::Served { treatment, least, lowest, most, highest } => {
+            let numbers = [*lowest, *highest].map(figures::digits);
+            let values = [
+                ("line", label(model.treatments[*treatment].line)),
+                ("clients", &names::clients(&[model.treatments[*treatment].clients], lang)),
+                ("least", least),
+                ("lowest", &numbers[0]),
+                ("percent", &figures::percent(100.0 * lowest / highest)),
+                ("most", most),
+                ("highest", &numbers[1]),
+            ];
+            SERVED.fill(lang, &values)
+        }
         Conclusion::Limit { .. } => limit(model, conclusion, lang),
         Conclusion::Found { row } => found(model, &model.searches[*row], lang),
         Conclusion::Question { question } => {

@@ -280,8 +280,8 @@ messages! {
     },
     // Conclusions.
     conclusion: conclusion::Texts {
-        INCOMPLETE: "The run is incomplete: {measured} of {planned} trials were measured, {failed} failed and {missing} never finished; everything below rests on the trials that were measured.",
-        INTERRUPTED: "The run was interrupted: {measured} of {planned} trials were measured, {failed} failed and {missing} never finished; everything below rests on the trials that were measured.",
+        INCOMPLETE: "The run is incomplete: {measured} of {planned} trials were measured to their end, {failed} failed and {missing} never finished; everything below rests on the trials that were measured.",
+        INTERRUPTED: "The run was interrupted: {measured} of {planned} trials were measured to their end, {failed} failed and {missing} never finished; everything below rests on the trials that were measured.",
         INVALID_TRIALS: "Left out of all means as invalid: {invalid} of {measured} measured trials; {invalid:it stays listed with its reason|they stay listed with their reasons}. Most often: {reason}",
         CLAIM_HOLDS: "The claim that {faster} is faster than {slower} holds at {clients}: {faster} commits {difference} more transactions per second.",
         CLAIM_CONTRADICTED: "The claim that {faster} is faster than {slower} is contradicted at {clients}: {faster} commits {difference} fewer transactions per second.",
@@ -335,6 +335,7 @@ messages! {
         THROUGHPUT_AT: "{line} committed {throughput} transactions per second with {clients} (95 % interval {low} to {high}).",
         THROUGHPUT_AT_SINGLE: "{line} committed {throughput} transactions per second with {clients} in a single valid trial, so no interval can be given.",
         THROUGHPUT_AT_SCATTERED: "{line} committed {throughput} transactions per second with {clients} in {repeats} valid trials; they scatter too much for an interval.",
+        SERVED: "{line} served its databases least equally with {clients}: each client of {least} committed {lowest} transactions per second, {percent} of the {highest} of each client of {most}.",
         NOT_KEPT: "But the audit found that not all of the work counted here was kept by {lines}.",
         NOT_ACCOUNTED_FOR: "But the audit found more in the data of {lines} than follows from the work counted here.",
         NOT_KEPT_APART: "But transactions of {lines} did to one another what the isolation level forbids.",
@@ -800,7 +801,7 @@ messages! {
         NOTE_SEARCH: "In each trial loads were tried until the highest was found at which the limit is kept and the system keeps up; it was tried once more, and its figures are those of the trial. The figure lies between the highest load that was held and the lowest that was not, at most 3 % apart and each tried twice. The interval is over the blocks.",
         NOTE_STAGES: "The load changed inside each trial, stage after stage. tx/s is what committed while a stage lasted, whenever it began. Response times, and what did not commit, are of the transactions that began in the stage (in an open loop: that were due in it), wherever they ended. Figures are means over the valid trials; numbers are of all of them together.",
         NOTE_WORDS: "A treatment is one system with its settings and a number of clients; a trial measures one treatment once; a block is one pass over all of them.",
-        NOTE_TRANSACTIONS: "Each script, or each request, is a transaction with a name. tx/s and response times are means over the valid trials, numbers are of all of them together. In an open loop, arrivals that no client took on have no name: where there were any, times are lower bounds (≥).",
+        NOTE_TRANSACTIONS: "Each script, or each request, is a transaction with a name. Of clients that are spread over databases, the line of a database alone is about all that they did there; percentiles are then those of each name. tx/s and response times are means over the valid trials, numbers are of all of them together. In an open loop, arrivals that no client took on have no name: where there were any, times are lower bounds (≥).",
         NOTE_BESIDE: "What ran at the same time as the workload of the treatment, with clients of its own. tx/s and response times are means over the valid trials, numbers are of all of them together; the audit is the worst of all trials.",
         NOTE_MERGED: "Percentiles are taken from the merged histograms of all valid trials, never averaged; one that fewer than ten values lie beyond is not shown.",
         NOTE_QUESTIONS: "A question is one effect over all of its cells, which are comparisons that differ in what else was varied: a ratio of geometric means by a linear mixed model on logarithms, in which blocks and starts of servers scatter for themselves. All questions of this report are corrected together (Holm): the risk of even one false better or worse is {alpha}. An interval is at the level at which its question was tested.",

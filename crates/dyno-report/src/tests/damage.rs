@@ -43,7 +43,7 @@ fn a_report_says_which_trials_never_finished_and_what_is_cut_off() {
     let text = text_of(&folder);
     for part in [
         "The run has not written its end",
-        "2 of 4 trials were measured, 0 failed and 2 never finished",
+        "2 of 4 trials were measured to their end, 0 failed and 2 never finished",
         "Never finished: b02-001, b02-002.",
         &format!("Not readable: events.jsonl, line {}: the last line is cut off", second + 2),
         "Not readable: trials/b01-001/latency.hlog: No such file",

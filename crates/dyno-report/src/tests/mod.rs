@@ -416,7 +416,7 @@ fn trouble_is_told_in_every_report() {
     for format in [Format::Text, Format::Markdown] {
         let text = render(model, format, EN);
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(text.contains("53 of 54 trials were measured, 1 failed"), "{format:?}");
+        assert!(text.contains("53 of 54 trials were measured to their end, 1 failed"), "{format:?}");
         assert!(text.contains("used 95.3 % of one processor"), "{format:?}");
         assert!(text.contains(&format!("Trial {failed} (")), "{format:?}");
     }
@@ -538,6 +538,24 @@ fn only_what_the_experiment_asks_about_gets_verdicts() {
     std::fs::write(folder.join("plan.json"), serde_json::to_string(&plan).expect("data")).expect("written");
     let text = render(&load(&folder).expect("readable"), Format::Text, EN).replace("\n  ", " ");
     assert!(text.contains("MySQL: in-place is ") && text.contains(" than read-modify-write at "), "{text}");
+}
+
+#[test]
+fn a_remedy_is_set_off_from_the_reason_of_what_failed() {
+    let mut model = analyse(&Shape::small().read());
+    let reason = |of: &str| format!("no room for {of}\nhint: make some");
+    model.completeness.failed.push(dyno_analysis::model::FailedTrial {
+        trial: "b01-001".to_owned(),
+        treatment: 0,
+        reason: reason("it"),
+    });
+    model.provenance.systems[0].failure = Some(reason("them"));
+    for format in [Format::Text, Format::Markdown] {
+        let text = render(&model, format, EN).split_whitespace().collect::<Vec<_>>().join(" ");
+        for of in ["it", "them"] {
+            assert!(text.contains(&format!("no room for {of}; hint: make some")), "{text}");
+        }
+    }
 }
 
 #[test]

@@ -236,6 +236,16 @@ fn clients_work_in_their_own_database(host: &Host) {
         assert_eq!(host.ask(shop, "SELECT sum(n) FROM till"), paid.to_string(), "{shop}");
     }
     assert_eq!(record.audit.verdict(), AuditVerdict::Intact, "{:?}", record.audit);
+    host.bench.forget_the_machine("r");
+    let report = host.bench.dyno(&["report", "r", "--format", "csv"]).stdout;
+    for shop in SHOPS {
+        let line = report.lines().find(|line| line.contains(&format!(",committed@{shop},")));
+        let all: u64 =
+            ["pay", "look"].into_iter().map(|own| of_script(&record, &format!("{shop}: {own}"))).sum();
+        assert!(line.is_some_and(|line| line.contains(&format!(",{all},"))), "{shop}: {report}");
+    }
+    let report = host.bench.dyno(&["report", "r", "--format", "text"]);
+    assert!(report.stdout.contains("served its databases least equally with 5 clients"), "{report}");
 }
 
 /// Updates that a trigger in one of the databases undoes are found there.
@@ -275,6 +285,15 @@ fn shops_are_only_read_and_missing_ones_are_told(host: &Host) {
     let text = spec(&host.system, "[\"north\", \"west\"]", looking);
     let refused = run(&host.bench, &text, &["--out", "no"]);
     assert!(refused.code == 4 && refused.stderr.contains("there is no database \"west\""), "{refused}");
+    // A limit may be on one script of one of them.
+    let limited = |name: &str| {
+        let limit = format!("[[limit]]\ntransaction = \"{name}\"\np99 = \"< 9s\"\n");
+        host.bench.file("limit.toml", spec(&host.system, NAMES, PAY) + &limit);
+        host.bench.dyno(&["plan", "limit.toml", "--yes-write-to", "north,south"])
+    };
+    let (named, unnamed) = (limited("south: pay"), limited("pay"));
+    assert!(named.is_done(), "{named}");
+    assert!(unnamed.code == 3 && unnamed.stderr.contains("no transaction is called `pay`"), "{unnamed}");
 }
 
 fn shops_side_by_side(kind: ServerKind) {

@@ -131,6 +131,13 @@ fn every_other_conclusion_has_a_sentence() {
         peak(interval, true, 1),
         peak(None, false, 2),
         peak(None, true, 1),
+        Conclusion::Served {
+            treatment: 0,
+            least: "south".to_owned(),
+            lowest: 400.0,
+            most: "north".to_owned(),
+            highest: 500.0,
+        },
     ];
     let mut sentences = std::collections::BTreeSet::new();
     for conclusion in &conclusions {
