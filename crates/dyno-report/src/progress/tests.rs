@@ -27,6 +27,19 @@ fn what_a_server_says_cannot_colour_or_add_lines() {
 }
 
 #[test]
+fn a_remedy_is_set_off_from_the_reason_in_its_line() {
+    let reason = "no room left\nhint: make some".to_owned();
+    let trial = plan().trials[0].id.clone();
+    let system = "A".to_owned();
+    for failed in
+        [Event::SystemFailed { system, reason: reason.clone() }, Event::TrialFailed { trial, reason }]
+    {
+        let text = event(&plan(), &failed, EN).expect("a failure is told");
+        assert!(text.ends_with("no room left; hint: make some"), "{text}");
+    }
+}
+
+#[test]
 fn spans_of_time_are_rounded_to_what_matters() {
     let rows = [
         (400, "0 s", "0초"),

@@ -2,6 +2,7 @@
 
 use super::super::parse;
 use super::{catalog, errors, input};
+use crate::catalog::{OptionDescription, OptionKind, OptionValue, WorkloadDescription};
 use crate::databases::Databases;
 use crate::plan::Plan;
 
@@ -83,9 +84,37 @@ fn what_cannot_be_spread_is_told_with_its_place_and_a_remedy() {
     let url = URL.replace("shop", &"x".repeat(62));
     let found = told(&text(&url, four, ""));
     assert!(found.contains("is too long for a database's name"), "{found}");
-    let of = |kind: &str| text(SERVER, four, "").replace("\"rush\"", &format!("\"{kind}\""));
-    let found = told(&of("mass-insert"));
-    assert!(found.contains("the clients of `mass-insert` cannot be spread over databases"), "{found}");
+    let many: Vec<String> = (0..101).map(|number| format!("\"d{number}\"")).collect();
+    let found = told(&text(URL, &format!("databases = [{}]", many.join(", ")), ""));
+    assert!(found.contains("more than 100 databases"), "{found}");
+    // Workloads of which each database would need what there is once, and the way that only one of them takes.
+    let scripts = OptionDescription {
+        name: "scripts",
+        kind: OptionKind::Scripts { is_required: false },
+        default: OptionValue::Scripts(Vec::new()),
+        help: "",
+    };
+    let others = ["lua", "history", "crud"].map(|name| WorkloadDescription {
+        name,
+        summary: "",
+        audit: "",
+        options: vec![scripts.clone()],
+    });
+    let known = [catalog(), others.to_vec()].concat();
+    let of = |kind: &str, more: &str| {
+        let text = text(&SERVER.replace("postgres", "mysql"), four, more);
+        let text = text.replace("kind = \"rush\"", &format!("kind = \"{kind}\""));
+        parse(input(&text), &known).map(|_| ()).map_err(|errors| errors.to_string())
+    };
+    for kind in ["mass-insert", "history", "lua"] {
+        let found = of(kind, "").unwrap_err();
+        let expected = format!("the clients of `{kind}` cannot be spread over databases");
+        assert!(found.contains(&expected), "{kind}: {found}");
+    }
+    assert_eq!(of("crud", ""), Ok(()));
+    let way = "[factors]\nendpoint = [\"web\", \"tcp\"]\n[[endpoint]]\nname = \"web\"\napplication = { kind = \"tomcat\", war = \"a.war\" }\n";
+    let found = of("crud", way).unwrap_err();
+    assert!(found.contains("an application on the clients' way asks one database"), "{found}");
 }
 
 #[test]

@@ -50,6 +50,16 @@ fn a_side_that_stopped_in_one_trial_does_not_win_on_the_others_and_every_figure_
 }
 
 #[test]
+fn nothing_is_said_of_corrections_where_nothing_was_compared() {
+    let side = |name: &str| vec![measured(name, &[100.0, 101.0, 102.0])];
+    let mut model = compared(side("a"), side("b"), &METRICS);
+    let notes = |model: &CompareModel| render(model, Format::Text, EN).contains("Benjamini");
+    assert!(notes(&model));
+    model.rules.family = 0;
+    assert!(!notes(&model));
+}
+
+#[test]
 fn a_new_side_without_any_commit_is_no_comparison_in_which_nothing_is_known_to_be_worse() {
     let base = measured("a", &[100.0, 101.0, 102.0]);
     let mut new = measured("b", &[100.0, 101.0, 102.0]);
