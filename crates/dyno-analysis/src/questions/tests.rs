@@ -129,9 +129,7 @@ fn cells_of_a_question_that_was_asked_until_it_was_decided_are_not_told_where_th
         measured(&mut data, 1, |_, variant, _| if variant == "in-place" { 0.95 } else { 1.0 });
         let model = crate::analyse(&data);
         assert!(throughput(&model, &VARIANT).opens_cells);
-        let is_told = |it: &Conclusion| {
-            matches!(it, Conclusion::Comparison { of, verdict, .. } if *of == VARIANT && *verdict == Some(Verdict::Inconclusive))
-        };
+        let is_told = |it: &Conclusion| matches!(it, Conclusion::Comparison { of, verdict, .. } if *of == VARIANT && *verdict == Some(Verdict::Inconclusive));
         assert_eq!(model.conclusions.iter().any(is_told), budget.is_none(), "{:?}", model.conclusions);
     }
 }

@@ -182,12 +182,8 @@ impl Step<'_> {
         let mut debug = |value: Value| {
             teller.message(&format!("debug(script={script},command={number}): {}\n", value.described()));
         };
-        let mut environment = Environment {
-            variables,
-            names: &self.program.names,
-            random,
-            debug: &mut debug,
-        };
+        let mut environment =
+            Environment { variables, names: &self.program.names, random, debug: &mut debug };
         expression.evaluate(&mut environment).map_err(|message| {
             if !message.is_empty() {
                 self.performer.teller.error(&message);
