@@ -213,20 +213,6 @@ fn three_charts_fit_on_a_page() {
 }
 
 #[test]
-fn a_short_table_stays_on_a_page_that_has_room_for_it_whatever_follows() {
-    if !has_browser() {
-        return;
-    }
-    let report = render(tiny_model(), Format::Html, EN);
-    let heading = format!("<h3>{}</h3>", crate::messages::headings::SYSTEMS.text(EN));
-    // A page that has room for this heading with its table, and for no more.
-    let above = format!("<div style=\"break-before:page;height:225mm\">{}</div>", marks(20));
-    let marked = report.replace(&heading, &format!("{above}{heading}"));
-    assert_ne!(report, marked);
-    assert_eq!(most_headings(&marked), 21);
-}
-
-#[test]
 fn a_long_name_over_the_rows_of_a_table_is_whole_on_a_telephone() {
     if !has_browser() {
         return;
