@@ -21,8 +21,8 @@ const KEPT_WIDTH: usize = 18;
 const SENTENCE_WIDTH: usize = 40;
 /// Rows of a table that is kept on one page of paper, with the names over them.
 const SHORT_ROWS: usize = 10;
-/// Room on a telephone of 390 pixels, in columns of a terminal, which are about seven each.
-const TELEPHONE: usize = 50;
+/// Room on a telephone of 390 pixels, in columns of a terminal, which are up to eight each.
+const TELEPHONE: usize = 45;
 /// Columns of a terminal that stand between two of a table.
 const GAP: usize = 2;
 /// Columns of a terminal that the frame and sign of a chip take.
