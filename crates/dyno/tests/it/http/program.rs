@@ -185,6 +185,7 @@ fn a_service_whose_way_is_cut_is_waited_for_no_longer_than_its_clients_want_and_
         record.ledger
     );
     let longest = record.longest_gap.expect("a gap");
-    assert!(longest.length.0 >= 1_000_000_000, "{longest:?}");
+    // It is cut for a second, less by how much later than planned that began.
+    assert!(longest.length.0 >= 500_000_000, "{longest:?}");
     assert!(longest.at.0 + longest.length.0 < record.measured.0, "it was reached again: {longest:?}");
 }
