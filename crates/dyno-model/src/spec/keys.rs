@@ -49,36 +49,27 @@ pub static TOP: Section = Section {
     prefix: "",
     about: "What the experiment is.",
     keys: &[
-        key("title", "text", "required", "heading of the report"),
-        key("description", "text", "none", "shown under the title: the question that the experiment answers"),
-        key("system", "tables, `[[system]]`", "required", "the systems under test, one table each"),
-        key("workload", "table", "required", "what the clients do"),
-        key("load", "table", "required", "how many clients, and for how long"),
-        key("design", "table", "`blocks = 5`, `seed = 1`", "repeats and random order"),
-        key("factors", "table", "none", "what is varied besides system and clients"),
-        key(
-            "endpoint",
-            "tables, `[[endpoint]]`",
-            "none",
-            "ways to servers, which the factor `endpoint` names",
-        ),
-        key(
-            "storage",
-            "tables, `[[storage]]`",
-            "none",
-            "places for servers' data, which the factor `storage` names",
-        ),
-        key(
-            "profile",
-            "tables, `[profile.NAME]`",
-            "none",
-            "variations of this file, chosen with `--profile NAME`",
-        ),
-        key("beside", "tables, `[[beside]]`", "none", "workloads that run at the same time"),
-        key("fault", "tables, `[[fault]]`", "none", "harm that is done to systems while they are measured"),
-        key("limit", "tables, `[[limit]]`", "none", "what figures have to keep to"),
-        key("published", "tables, `[[published]]`", "none", "figures published elsewhere, drawn beside ours"),
-        key("report", "table", "none", "the first pages of a test report"),
+        key("title", "text", "required").help("heading of the report"),
+        key("description", "text", "none")
+            .help("shown under the title: the question that the experiment answers"),
+        key("system", "tables, `[[system]]`", "required").help("the systems under test, one table each"),
+        key("workload", "table", "required").help("what the clients do"),
+        key("load", "table", "required").help("how many clients, and for how long"),
+        key("design", "table", "`blocks = 5`, `seed = 1`").help("repeats and random order"),
+        key("factors", "table", "none").help("what is varied besides system and clients"),
+        key("endpoint", "tables, `[[endpoint]]`", "none")
+            .help("ways to servers, which the factor `endpoint` names"),
+        key("storage", "tables, `[[storage]]`", "none")
+            .help("places for servers' data, which the factor `storage` names"),
+        key("profile", "tables, `[profile.NAME]`", "none")
+            .help("variations of this file, chosen with `--profile NAME`"),
+        key("beside", "tables, `[[beside]]`", "none").help("workloads that run at the same time"),
+        key("fault", "tables, `[[fault]]`", "none")
+            .help("harm that is done to systems while they are measured"),
+        key("limit", "tables, `[[limit]]`", "none").help("what figures have to keep to"),
+        key("published", "tables, `[[published]]`", "none")
+            .help("figures published elsewhere, drawn beside ours"),
+        key("report", "table", "none").help("the first pages of a test report"),
     ],
 };
 
@@ -89,64 +80,43 @@ pub static SYSTEM: Section = Section {
     about: "One system under test: an address (`url`), or a server that dyno starts in a scratch folder and removes \
             afterwards (`server`).",
     keys: &[
-        key("name", "text, unique", "required", "name in the report"),
+        key("name", "text, unique", "required").help("name in the report"),
         key(
             "url",
             "`mysql://USER@HOST:PORT/DATABASE`, `mariadb://`, `postgres://`, `sqlite:FILE`, `null:`",
             "this, `url_env` or `server`",
-            "a system that runs already; a password in it is blacked out where the spec is stored. `?socket=FILE` for a unix socket, \
+        )
+        .help(
+            "a system that runs already; a password in it is blacked out where the spec is stored. \
+             `?socket=FILE` for a unix socket, \
              `?sslmode=disable|prefer|require|verify-ca|verify-full&sslrootcert=FILE` for encryption",
         ),
-        key(
-            "url_env",
-            "name of a variable",
-            "this, `url` or `server`",
-            "environment variable that holds the URL",
+        key("url_env", "name of a variable", "this, `url` or `server`")
+            .help("environment variable that holds the URL"),
+        key("server", "table", "this, `url` or `url_env`").help("a server that dyno starts"),
+        key("password_env", "name of a variable", "no password")
+            .help("environment variable that holds the password of `url`"),
+        key("password_file", "path", "no password").help("file whose first line is the password of `url`"),
+        key("password_client", "`true` or `false`", "`false`").help(
+            "the password of `url` is the entry for its host and user in the client programs' own file: \
+             `PGPASSFILE` or `~/.pgpass`, `[client]` of `~/.my.cnf`",
         ),
-        key("server", "table", "this, `url` or `url_env`", "a server that dyno starts"),
-        key(
-            "password_env",
-            "name of a variable",
-            "no password",
-            "environment variable that holds the password of `url`",
+        key("query_mode", "`prepared`, `simple` or `extended`", "`prepared`").help(
+            "how statements travel: prepared once, as text each time, or (PostgreSQL only) parsed and bound \
+             each time",
         ),
-        key("password_file", "path", "no password", "file whose first line is the password of `url`"),
-        key(
-            "password_client",
-            "`true` or `false`",
-            "`false`",
-            "the password of `url` is the entry for its host and user in the client programs' own file: `PGPASSFILE` or `~/.pgpass`, \
-             `[client]` of `~/.my.cnf`",
-        ),
-        key(
-            "query_mode",
-            "`prepared`, `simple` or `extended`",
-            "`prepared`",
-            "how statements travel: prepared once, as text each time, or (PostgreSQL only) parsed and bound each time",
-        ),
-        ranged(
-            "connect_timeout",
-            Takes::Duration { is_positive: true },
-            "`10s`",
+        ranged("connect_timeout", Takes::Duration { is_positive: true }, "`10s`").help(
             "limit for connecting and logging in; an answer beside the load may take three times as long",
         ),
-        key(
-            "data",
-            "`own` or `existing`",
-            "`own`",
-            "with `url`: dyno makes and removes its tables, or uses those that are there (from `sysbench prepare`, say)",
+        key("data", "`own` or `existing`", "`own`").help(
+            "with `url`: dyno makes and removes its tables, or uses those that are there (from `sysbench \
+             prepare`, say)",
         ),
-        key(
-            "monitor",
-            "table",
-            "none",
-            "with `url`, for a server elsewhere: what tells of its machine and process",
-        ),
-        key(
-            "steering",
-            "table",
-            "none",
-            "with `url`: commands that give the system settings, restart it, or start and stop it, so that settings can be factors",
+        key("monitor", "table", "none")
+            .help("with `url`, for a server elsewhere: what tells of its machine and process"),
+        key("steering", "table", "none").help(
+            "with `url`: commands that give the system settings, restart it, or start and stop it, so that \
+             settings can be factors",
         ),
     ],
 };
@@ -158,18 +128,12 @@ pub static MONITOR: Section = Section {
     about: "The `monitor` table of a system that runs elsewhere, mostly written inline: \
             `monitor = { command = \"ssh db.example sh\" }`.",
     keys: &[
-        key(
-            "command",
-            "shell command",
-            "required",
-            "runs a POSIX shell on the server's machine that reads its standard input; started once per trial, holds no password",
+        key("command", "shell command", "required").help(
+            "runs a POSIX shell on the server's machine that reads its standard input; started once per \
+             trial, holds no password",
         ),
-        key(
-            "pid_file",
-            "path without blanks",
-            "the process is found out",
-            "file on that machine with the number of the server's process",
-        ),
+        key("pid_file", "path without blanks", "the process is found out")
+            .help("file on that machine with the number of the server's process"),
     ],
 };
 
@@ -180,37 +144,23 @@ pub static STEERING: Section = Section {
     about: "The `steering` table of a system that runs elsewhere: shell commands of yours, run by dyno's user in dyno's working folder. They are told the system's \
             name (`DYNO_SYSTEM`), all settings of the levels (`DYNO_SETTINGS`, a line `name=value` each), and each by itself (`DYNO_SETTING_WORK_MEM`).",
     keys: &[
-        key(
-            "apply",
-            "shell command",
-            "none",
-            "gives the system the settings of a whole plot; at the end it is run once more with the values that they had before",
+        key("apply", "shell command", "none").help(
+            "gives the system the settings of a whole plot; at the end it is run once more with the values \
+             that they had before",
         ),
-        key(
-            "restart",
-            "shell command",
-            "none",
-            "restarts the system; run behind `apply` at the beginning of each block and whole plot",
+        key("restart", "shell command", "none")
+            .help("restarts the system; run behind `apply` at the beginning of each block and whole plot"),
+        key("start", "shell command", "none").help(
+            "instead of `restart`: starts the system, which must not run yet, behind `apply` at the \
+             beginning of each whole plot. It must end when the server is on its way, as `docker run \
+             --detach` and `pg_ctl start` do",
         ),
-        key(
-            "start",
-            "shell command",
-            "none",
-            "instead of `restart`: starts the system, which must not run yet, behind `apply` at the beginning of each whole plot. It must end when the \
-             server is on its way, as `docker run --detach` and `pg_ctl start` do",
+        key("stop", "shell command", "none").help(
+            "with `start`: stops the system when its whole plot is over, when the start fails, and when dyno \
+             is ended or killed",
         ),
-        key(
-            "stop",
-            "shell command",
-            "none",
-            "with `start`: stops the system when its whole plot is over, when the start fails, and when dyno is ended or killed",
-        ),
-        ranged(
-            "time_limit",
-            Takes::Duration { is_positive: true },
-            "`5m`",
-            "how long each command, and the wait for an answer behind them, may take",
-        ),
+        ranged("time_limit", Takes::Duration { is_positive: true }, "`5m`")
+            .help("how long each command, and the wait for an answer behind them, may take"),
     ],
 };
 
@@ -224,35 +174,25 @@ pub static SERVER: Section = Section {
             "kind",
             "`sqlite`, `mariadb`, `galera`, `mysql`, `ndb`, `postgres`, `postgres-replica` or `null`",
             "required",
-            "what to start",
+        )
+        .help("what to start"),
+        ranged("nodes", Takes::Integer(1..=9), "3 for `galera`, 2 for `ndb` and `postgres-replica`").help(
+            "servers of a cluster (of `ndb` its SQL nodes), all on this machine; clients are spread over \
+             them in turn. Of `postgres-replica` one is the primary, which has all clients until it is lost",
         ),
-        ranged(
-            "nodes",
-            Takes::Integer(1..=9),
-            "3 for `galera`, 2 for `ndb` and `postgres-replica`",
-            "servers of a cluster (of `ndb` its SQL nodes), all on this machine; clients are spread over them in turn. Of `postgres-replica` one is \
-             the primary, which has all clients until it is lost",
-        ),
-        ranged(
-            "data_nodes",
-            Takes::Integer(1..=8),
-            "2 for `ndb`",
+        ranged("data_nodes", Takes::Integer(1..=8), "2 for `ndb`").help(
             "nodes of `ndb` that hold the data, a multiple of its setting `NoOfReplicas` (2, if not given)",
         ),
-        key(
-            "synchronous",
-            "true or false",
-            "`false`",
-            "of `postgres-replica`: a commit is acknowledged when a replica has it (`synchronous_standby_names = '*'` on the primary)",
+        key("synchronous", "true or false", "`false`").help(
+            "of `postgres-replica`: a commit is acknowledged when a replica has it \
+             (`synchronous_standby_names = '*'` on the primary)",
         ),
-        key("bin_dir", "path", "PATH and the usual folders", "folder with the server's programs"),
-        key("scratch", "path", "the system's temporary folder", "folder in which the scratch folder is made"),
-        key(
-            "settings",
-            "table of texts, numbers, true or false",
-            "none",
-            "the server's own settings (pragmas, for SQLite); applied, then read back. For `ndb`, names that begin with a capital letter are \
-             parameters of the data nodes (`DataMemory`)",
+        key("bin_dir", "path", "PATH and the usual folders").help("folder with the server's programs"),
+        key("scratch", "path", "the system's temporary folder")
+            .help("folder in which the scratch folder is made"),
+        key("settings", "table of texts, numbers, true or false", "none").help(
+            "the server's own settings (pragmas, for SQLite); applied, then read back. For `ndb`, names that \
+             begin with a capital letter are parameters of the data nodes (`DataMemory`)",
         ),
     ],
 };
@@ -263,18 +203,10 @@ pub static WORKLOAD: Section = Section {
     prefix: "workload.",
     about: "What the clients do. Every key besides `kind` is an option of that workload: see `dyno workloads NAME`.",
     keys: &[
-        key(
-            "kind",
-            "name of a workload",
-            "required",
-            "which workload, unless a factor says it; `dyno workloads` lists them",
-        ),
-        key(
-            "request",
-            "tables, `[[workload.request]]`",
-            "required by `http`",
-            "what the workload `http` sends",
-        ),
+        key("kind", "name of a workload", "required")
+            .help("which workload, unless a factor says it; `dyno workloads` lists them"),
+        key("request", "tables, `[[workload.request]]`", "required by `http`")
+            .help("what the workload `http` sends"),
     ],
 };
 
@@ -286,24 +218,17 @@ pub static REQUEST: Section = Section {
             transaction, both from 1, `${key}` a key that is drawn by the workload's options, `${env:VARIABLE}` the value of a variable \
             of the environment, which is kept out of all results, and `$${` stands for `${`.",
     keys: &[
-        key("name", "text", "required", "what its response times are reported as"),
-        key(
-            "method",
-            "text",
-            "`GET`",
-            "method; what GET and HEAD do counts as reading, everything else as writing",
-        ),
-        key("path", "text", "required", "path and query, behind the path of the system's `url`"),
-        key(
-            "headers",
-            "table of texts",
-            "none",
-            "headers besides Host, Content-Length, Cookie and Connection, which dyno writes",
-        ),
-        key("body", "text", "none", "what is sent behind the headers"),
-        ranged("status", Takes::IntegerOrList(200..=599), "200 to 299", "statuses that are no failure"),
-        key("body_holds", "text", "anything", "text that the answer's body must hold; else it is a failure"),
-        ranged("weight", Takes::Integer(1..=1_000_000), "1", "how often it is sent, beside the others"),
+        key("name", "text", "required").help("what its response times are reported as"),
+        key("method", "text", "`GET`")
+            .help("method; what GET and HEAD do counts as reading, everything else as writing"),
+        key("path", "text", "required").help("path and query, behind the path of the system's `url`"),
+        key("headers", "table of texts", "none")
+            .help("headers besides Host, Content-Length, Cookie and Connection, which dyno writes"),
+        key("body", "text", "none").help("what is sent behind the headers"),
+        ranged("status", Takes::IntegerOrList(200..=599), "200 to 299").help("statuses that are no failure"),
+        key("body_holds", "text", "anything")
+            .help("text that the answer's body must hold; else it is a failure"),
+        ranged("weight", Takes::Integer(1..=1_000_000), "1").help("how often it is sent, beside the others"),
     ],
 };
 
@@ -314,26 +239,15 @@ pub static SCRIPT: Section = Section {
     about: "A script of the workload `sql`, in the language of pgbench. `scripts = [\"read.sql@8\", \"write.sql\"]` under `[workload]` is a \
             shorter way to write the same for files: behind `@` stands the weight. Files are looked for beside the spec.",
     keys: &[
-        key(
-            "name",
-            "text",
-            "the file's name without its ending",
-            "what it is called in reports; required with `sql`",
-        ),
-        ranged(
-            "weight",
-            Takes::Integer(1..=WEIGHT_MAX),
-            "1",
-            "share among all weights with which it is chosen",
-        ),
-        ranged(
-            "think",
-            Takes::Duration { is_positive: true },
-            "`load.think`",
+        key("name", "text", "the file's name without its ending")
+            .help("what it is called in reports; required with `sql`"),
+        ranged("weight", Takes::Integer(1..=WEIGHT_MAX), "1")
+            .help("share among all weights with which it is chosen"),
+        ranged("think", Takes::Duration { is_positive: true }, "`load.think`").help(
             "closed loop: how long a client waits on average before it; drawn anew each time, exponential",
         ),
-        key("file", "path", "`file` or `sql`", "where its text is, relative to the spec"),
-        key("sql", "text", "`file` or `sql`", "its text"),
+        key("file", "path", "`file` or `sql`").help("where its text is, relative to the spec"),
+        key("sql", "text", "`file` or `sql`").help("its text"),
     ],
 };
 
@@ -343,43 +257,25 @@ pub static DESIGN: Section = Section {
     prefix: "design.",
     about: "Randomised complete blocks: each block runs every treatment once, in a random order of its own.",
     keys: &[
-        ranged(
-            "blocks",
-            Takes::Integer(1..=1000),
-            "5",
-            "number of blocks, which is the number of repeats; or `\"auto\"`: three or more, until the questions of the \
-             experiment are decided, deciding them has become hopeless, or `budget` is spent",
+        ranged("blocks", Takes::Integer(1..=1000), "5").help(
+            "number of blocks, which is the number of repeats; or `\"auto\"`: three or more, until the \
+             questions of the experiment are decided, deciding them has become hopeless, or `budget` is \
+             spent",
         ),
-        ranged(
-            "budget",
-            Takes::Duration { is_positive: true },
-            "required with `auto`",
-            "with `blocks = \"auto\"`: machine time that the run may take; it allows at most as many blocks as will \
-             probably fit in, 50 at the very most",
+        ranged("budget", Takes::Duration { is_positive: true }, "required with `auto`").help(
+            "with `blocks = \"auto\"`: machine time that the run may take; it allows at most as many blocks \
+             as will probably fit in, 50 at the very most",
         ),
-        ranged(
-            "seed",
-            Takes::Integer(0..=i64::MAX),
-            "1",
-            "seed of run order, keys and data; the same seed gives the same run",
+        ranged("seed", Takes::Integer(0..=i64::MAX), "1")
+            .help("seed of run order, keys and data; the same seed gives the same run"),
+        key("data", "`auto`, `load` or `restore`", "`auto`").help(
+            "how servers that dyno starts get fresh data: loaded for each start, or loaded once and restored \
+             by copying the data folder; `auto` restores from 100,000 rows on",
         ),
-        key(
-            "data",
-            "`auto`, `load` or `restore`",
-            "`auto`",
-            "how servers that dyno starts get fresh data: loaded for each start, or loaded once and restored by copying \
-             the data folder; `auto` restores from 100,000 rows on",
-        ),
-        key(
-            "compare",
-            "`system` or a factor",
-            "systems and all factors",
+        key("compare", "`system` or a factor", "systems and all factors").help(
             "what the experiment asks about: verdicts are given along it only, and charts draw it as curves",
         ),
-        key(
-            "exclude",
-            "list of tables",
-            "none",
+        key("exclude", "list of tables", "none").help(
             "treatments to leave out: those that have all levels of a table, such as `{ system = \"MySQL\", \
              clients = 1000, \"workload.rows\" = [100, 1000] }`",
         ),
@@ -407,32 +303,18 @@ pub static STORAGE: Section = Section {
             working folder, with `DYNO_STORAGE` (the name), `DYNO_DATA` and `DYNO_LOG` (the folders) in their environment; \
             their output is kept in the results folder.",
     keys: &[
-        key("name", "text, unique", "required", "name in levels and in the report"),
-        key("data", "path", "required", "folder in which the server's scratch folder is made"),
-        key(
-            "log",
-            "path",
-            "with the data",
-            "folder for the transaction log: InnoDB's redo log, PostgreSQL's WAL",
+        key("name", "text, unique", "required").help("name in levels and in the report"),
+        key("data", "path", "required").help("folder in which the server's scratch folder is made"),
+        key("log", "path", "with the data")
+            .help("folder for the transaction log: InnoDB's redo log, PostgreSQL's WAL"),
+        key("before", "shell command", "none")
+            .help("run before each start of a server there; may make and mount the folders"),
+        key("after", "shell command", "none").help(
+            "run after the server has stopped and its folder is gone, also when `before` failed or dyno was \
+             killed",
         ),
-        key(
-            "before",
-            "shell command",
-            "none",
-            "run before each start of a server there; may make and mount the folders",
-        ),
-        key(
-            "after",
-            "shell command",
-            "none",
-            "run after the server has stopped and its folder is gone, also when `before` failed or dyno was killed",
-        ),
-        ranged(
-            "time_limit",
-            Takes::Duration { is_positive: true },
-            "`10m`",
-            "how long each command may take",
-        ),
+        ranged("time_limit", Takes::Duration { is_positive: true }, "`10m`")
+            .help("how long each command may take"),
     ],
 };
 
@@ -443,20 +325,12 @@ pub static ENDPOINT: Section = Section {
     about: "A way from the clients to a server, named by the factor `endpoint`. Two need no table: `tcp` and `socket` of a \
             server that dyno starts.",
     keys: &[
-        key("name", "text, unique", "required", "name in levels and in the report"),
-        key(
-            "address",
-            "`HOST:PORT` or the path of a unix socket",
-            "one of the three",
-            "another address of systems that run already (`url`)",
-        ),
-        key("proxy", "table", "one of the three", "a proxy that dyno starts in front of the server"),
-        key(
-            "application",
-            "table",
-            "one of the three",
-            "a web application that dyno starts in front of the server, for the workload `crud`",
-        ),
+        key("name", "text, unique", "required").help("name in levels and in the report"),
+        key("address", "`HOST:PORT` or the path of a unix socket", "one of the three")
+            .help("another address of systems that run already (`url`)"),
+        key("proxy", "table", "one of the three").help("a proxy that dyno starts in front of the server"),
+        key("application", "table", "one of the three")
+            .help("a web application that dyno starts in front of the server, for the workload `crud`"),
     ],
 };
 
@@ -467,8 +341,8 @@ pub static PROXY: Section = Section {
     about: "The `proxy` table of an endpoint, mostly written inline: `proxy = { kind = \"haproxy\" }`. It listens on a free \
             port of 127.0.0.1, passes connections on without looking into them, and ends with the server.",
     keys: &[
-        key("kind", "`haproxy`", "required", "what to start"),
-        ranged("threads", Takes::Integer(1..=64), "the proxy's own default", "threads of the proxy"),
+        key("kind", "`haproxy`", "required").help("what to start"),
+        ranged("threads", Takes::Integer(1..=64), "the proxy's own default").help("threads of the proxy"),
     ],
 };
 
@@ -480,15 +354,12 @@ pub static APPLICATION: Section = Section {
             listens on a free port of 127.0.0.1, answers one request per command (see the [guide](../guide.md)), and ends with the \
             server. `examples/webapp` has one for MariaDB, MySQL and clusters of both.",
     keys: &[
-        key("kind", "`tomcat`", "required", "the application server"),
-        key("war", "path", "required", "the application's file"),
-        ranged("threads", Takes::Integer(1..=10_000), "200", "requests that are answered at the same time"),
-        ranged(
-            "connections",
-            Takes::Integer(1..=10_000),
-            "50",
-            "connections to the database that the application keeps open",
-        ),
+        key("kind", "`tomcat`", "required").help("the application server"),
+        key("war", "path", "required").help("the application's file"),
+        ranged("threads", Takes::Integer(1..=10_000), "200")
+            .help("requests that are answered at the same time"),
+        ranged("connections", Takes::Integer(1..=10_000), "50")
+            .help("connections to the database that the application keeps open"),
     ],
 };
 

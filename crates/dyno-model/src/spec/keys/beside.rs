@@ -10,25 +10,15 @@ pub static BESIDE: Section = Section {
             the shop, for example. It begins and ends with the trial, warm-up included, and has figures, an audit and, if you like, limits of its own; comparisons and \
             questions are about `[workload]`. The factor `\"beside.NAME.clients\"` varies its clients, 0 for without. Trials have to end by time.",
     keys: &[
-        key("name", "text, unique", "required", "name in levels, limits and reports"),
-        key(
-            "workload",
-            "table",
-            "required",
-            "what its clients do, with all keys of `[workload]`. It may use tables that `[workload]` makes; both may not change the same ones",
+        key("name", "text, unique", "required").help("name in levels, limits and reports"),
+        key("workload", "table", "required").help(
+            "what its clients do, with all keys of `[workload]`. It may use tables that `[workload]` makes; \
+             both may not change the same ones",
         ),
-        ranged("clients", Takes::Integer(1..=CLIENTS_MAX), "`1`", "number of clients"),
-        ranged(
-            "rate",
-            Takes::Rate,
-            "none: a closed loop",
-            "open loop: so many of its transactions arrive, whether or not the system keeps up",
-        ),
-        ranged(
-            "think",
-            Takes::Duration { is_positive: true },
-            "none",
-            "closed loop: how long a client waits on average before each transaction, as `load.think`",
-        ),
+        ranged("clients", Takes::Integer(1..=CLIENTS_MAX), "`1`").help("number of clients"),
+        ranged("rate", Takes::Rate, "none: a closed loop")
+            .help("open loop: so many of its transactions arrive, whether or not the system keeps up"),
+        ranged("think", Takes::Duration { is_positive: true }, "none")
+            .help("closed loop: how long a client waits on average before each transaction, as `load.think`"),
     ],
 };

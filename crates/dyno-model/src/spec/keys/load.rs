@@ -9,119 +9,71 @@ pub static LOAD: Section = Section {
     about: "How many clients, and for how long. Exactly one of `transactions`, `transactions_per_client`, `rows`, \
             `duration` and `stages`; one given in a profile or with `--set` replaces the one of the file.",
     keys: &[
-        ranged(
-            "clients",
-            Takes::IntegerOrList(1..=CLIENTS_MAX),
-            "required",
-            "concurrent clients; a list gives one treatment each",
+        ranged("clients", Takes::IntegerOrList(1..=CLIENTS_MAX), "required")
+            .help("concurrent clients; a list gives one treatment each"),
+        key("databases", "1 to 100, or a list of names", "`1`: that of the system").help(
+            "clients are spread over so many databases of one server: client *i* works in database *i* \
+             modulo their number, each of which has the workload's data and an audit for itself, and figures \
+             of its own among the transactions. Of a number, they are called as the system's with `_1`, `_2` \
+             and so on behind. PostgreSQL, MariaDB and MySQL; what is not there is made and dropped again",
         ),
-        key(
-            "databases",
-            "1 to 100, or a list of names",
-            "`1`: that of the system",
-            "clients are spread over so many databases of one server: client *i* works in database *i* modulo their number, each of which has the \
-             workload's data and an audit for itself, and figures of its own among the transactions. Of a number, they are called as the system's with \
-             `_1`, `_2` and so on behind. PostgreSQL, MariaDB and MySQL; what is not there is made and dropped again",
+        ranged("transactions", Takes::Integer(1..=i64::MAX), "one of five")
+            .help("measure this many transactions of all clients together"),
+        ranged("transactions_per_client", Takes::Integer(1..=i64::MAX), "one of five")
+            .help("measure this many transactions of each client"),
+        ranged("rows", Takes::Integer(1..=i64::MAX), "one of five").help(
+            "measure until the table has so many rows, those loaded before included; for workloads whose \
+             table grows, such as `mass-insert`",
         ),
-        ranged(
-            "transactions",
-            Takes::Integer(1..=i64::MAX),
-            "one of five",
-            "measure this many transactions of all clients together",
-        ),
-        ranged(
-            "transactions_per_client",
-            Takes::Integer(1..=i64::MAX),
-            "one of five",
-            "measure this many transactions of each client",
-        ),
-        ranged(
-            "rows",
-            Takes::Integer(1..=i64::MAX),
-            "one of five",
-            "measure until the table has so many rows, those loaded before included; for workloads whose table grows, such as \
-             `mass-insert`",
-        ),
-        ranged(
-            "milestones",
-            Takes::Integers(1..=i64::MAX),
-            "ten equal steps",
-            "with `rows`: numbers of rows at which the report compares, rising and at most `rows`",
-        ),
-        ranged("duration", Takes::Duration { is_positive: true }, "one of five", "measure for this long"),
+        ranged("milestones", Takes::Integers(1..=i64::MAX), "ten equal steps")
+            .help("with `rows`: numbers of rows at which the report compares, rising and at most `rows`"),
+        ranged("duration", Takes::Duration { is_positive: true }, "one of five")
+            .help("measure for this long"),
         ranged(
             "warmup",
             Takes::Duration { is_positive: false },
             "`0s` when transactions or rows are counted, else a tenth of `duration`, at most `5s`",
-            "unmeasured time before, with all clients working",
-        ),
-        ranged(
-            "grace",
-            Takes::Duration { is_positive: false },
-            "`5s`",
-            "how long statements in flight may take when measuring ends; then they are cut off",
-        ),
+        )
+        .help("unmeasured time before, with all clients working"),
+        ranged("grace", Takes::Duration { is_positive: false }, "`5s`")
+            .help("how long statements in flight may take when measuring ends; then they are cut off"),
         ranged(
             "time_limit",
             Takes::Duration { is_positive: true },
             "`10m` when transactions or rows are counted, else `duration`",
-            "end of measuring whatever else holds, against servers that hang",
+        )
+        .help("end of measuring whatever else holds, against servers that hang"),
+        ranged("workers", Takes::Integer(1..=1024), "chosen by clients and machine")
+            .help("threads of the generator"),
+        ranged("think", Takes::Duration { is_positive: true }, "none").help(
+            "closed loop: how long each client waits on average before each transaction, as a user does who \
+             reads an answer; drawn anew each time, exponential",
         ),
-        ranged(
-            "workers",
-            Takes::Integer(1..=1024),
-            "chosen by clients and machine",
-            "threads of the generator",
+        ranged("statement_timeout", Takes::Duration { is_positive: true }, "none: as long as it takes").help(
+            "how long a client waits for the answer to a statement or a request; then it fails with \
+             `timeout`, and the client closes the connection and opens another, in a cluster to the next \
+             node; not for `lua`",
         ),
-        ranged(
-            "think",
-            Takes::Duration { is_positive: true },
-            "none",
-            "closed loop: how long each client waits on average before each transaction, as a user does who reads an answer; drawn anew each time, exponential",
+        ranged("rate", Takes::Rate, "none: a closed loop").help(
+            "open loop: so many transactions of all clients together arrive, whether or not the system keeps \
+             up",
         ),
-        ranged(
-            "statement_timeout",
-            Takes::Duration { is_positive: true },
-            "none: as long as it takes",
-            "how long a client waits for the answer to a statement or a request; then it fails with `timeout`, and the client closes the connection and \
-             opens another, in a cluster to the next node; not for `lua`",
+        key("overload", "true or false", "`false`").help(
+            "with `rate`, or stages of one: more is to arrive than the system can do, so that a trial in \
+             which it does less than 97 % of that is valid",
         ),
-        ranged(
-            "rate",
-            Takes::Rate,
-            "none: a closed loop",
-            "open loop: so many transactions of all clients together arrive, whether or not the system keeps up",
+        key("spacing", "`poisson` or `even`", "`poisson`").help(
+            "open loop: arrivals are independent of each other, as those of many users are, or come at equal \
+             distances",
         ),
-        key(
-            "overload",
-            "true or false",
-            "`false`",
-            "with `rate`, or stages of one: more is to arrive than the system can do, so that a trial in which it does less than 97 % of that is valid",
+        key("stages", "tables, `[[load.stages]]`", "one of five")
+            .help("measure stage after stage, each with its rate or its number of clients"),
+        key("find", "table", "none").help(
+            "each trial searches for the highest rate, or the most clients up to `clients`, at which a limit \
+             is kept",
         ),
-        key(
-            "spacing",
-            "`poisson` or `even`",
-            "`poisson`",
-            "open loop: arrivals are independent of each other, as those of many users are, or come at equal distances",
-        ),
-        key(
-            "stages",
-            "tables, `[[load.stages]]`",
-            "one of five",
-            "measure stage after stage, each with its rate or its number of clients",
-        ),
-        key(
-            "find",
-            "table",
-            "none",
-            "each trial searches for the highest rate, or the most clients up to `clients`, at which a limit is kept",
-        ),
-        ranged(
-            "attempts_max",
-            Takes::Integer(1..=1000),
-            "10",
-            "most attempts per transaction; 1 means no retry",
-        ),
+        ranged("attempts_max", Takes::Integer(1..=1000), "10")
+            .help("most attempts per transaction; 1 means no retry"),
     ],
 };
 
@@ -132,19 +84,14 @@ pub static FIND: Section = Section {
     about: "How much can it take? In each trial loads are tried, each for `load.duration`, until the highest is found at which the limit is kept; it is \
             tried again, and its figures are the trial's. As one line: `find = { most = \"rate\", while = \"p99 < 20ms\" }`.",
     keys: &[
-        key(
-            "most",
-            "`rate` or `clients`",
-            "`rate`",
+        key("most", "`rate` or `clients`", "`rate`").help(
             "what is raised: transactions that arrive per second, or clients that each wait for an answer",
         ),
-        key(
-            "while",
-            "`MEASURE < FIGURE`, with `mean`, `p50`, `p95`, `p99` or `failed`",
-            "required",
-            "what has to stay below a limit: `\"p99 < 20ms\"`, `\"failed < 0.1 %\"`; and the system has to keep up",
+        key("while", "`MEASURE < FIGURE`, with `mean`, `p50`, `p95`, `p99` or `failed`", "required").help(
+            "what has to stay below a limit: `\"p99 < 20ms\"`, `\"failed < 0.1 %\"`; and the system has to \
+             keep up",
         ),
-        ranged("from", Takes::RateOrClients, "`\"100/s\"`, 1 client", "the load that is tried first"),
+        ranged("from", Takes::RateOrClients, "`\"100/s\"`, 1 client").help("the load that is tried first"),
     ],
 };
 
@@ -155,31 +102,20 @@ pub static STAGE: Section = Section {
     about: "A stage of a load that changes inside a trial. Each has a rate, or each a number of clients at work; `load.clients` is then the most \
             there may be, and the others wait. The warm-up has the load that the first stage begins with. The report has figures of each stage.",
     keys: &[
-        key("name", "text, unique", "its number", "name in the report"),
-        ranged(
-            "duration",
-            Takes::Duration { is_positive: true },
-            "required, but for a file",
-            "how long it lasts; a file is stretched or squeezed to it",
+        key("name", "text, unique", "its number").help("name in the report"),
+        ranged("duration", Takes::Duration { is_positive: true }, "required, but for a file")
+            .help("how long it lasts; a file is stretched or squeezed to it"),
+        ranged("rate", Takes::StageRate, "one of three").help(
+            "open loop: transactions that arrive; of two, the rate goes in a straight line from one to the \
+             other",
         ),
-        ranged(
-            "rate",
-            Takes::StageRate,
-            "one of three",
-            "open loop: transactions that arrive; of two, the rate goes in a straight line from one to the other",
+        ranged("clients", Takes::IntegerOrList(0..=CLIENTS_MAX), "one of three").help(
+            "closed loop: clients at work; of two, their number goes in a straight line from one to the \
+             other",
         ),
-        ranged(
-            "clients",
-            Takes::IntegerOrList(0..=CLIENTS_MAX),
-            "one of three",
-            "closed loop: clients at work; of two, their number goes in a straight line from one to the other",
-        ),
-        key(
-            "file",
-            "path, relative to the spec",
-            "one of three",
-            "CSV with the columns `seconds` and `rate` (transactions per second) or `clients`, such as a recorded day; from one line to the next \
-             the load goes in a straight line",
+        key("file", "path, relative to the spec", "one of three").help(
+            "CSV with the columns `seconds` and `rate` (transactions per second) or `clients`, such as a \
+             recorded day; from one line to the next the load goes in a straight line",
         ),
     ],
 };

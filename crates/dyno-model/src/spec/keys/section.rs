@@ -104,20 +104,17 @@ pub(in crate::spec) const CLIENTS_MAX: i64 = 100_000;
 /// Largest weight of a script.
 pub(in crate::spec) const WEIGHT_MAX: i64 = 1_000_000;
 
-pub(super) const fn key(
-    name: &'static str,
-    takes: &'static str,
-    default: &'static str,
-    help: &'static str,
-) -> Key {
-    ranged(name, Takes::Words(takes), default, help)
+/// A key whose values no range says; [`Key::help`] follows.
+pub(super) const fn key(name: &'static str, takes: &'static str, default: &'static str) -> Key {
+    ranged(name, Takes::Words(takes), default)
 }
 
-pub(super) const fn ranged(
-    name: &'static str,
-    takes: Takes,
-    default: &'static str,
-    help: &'static str,
-) -> Key {
-    Key { name, takes, default, help }
+pub(super) const fn ranged(name: &'static str, takes: Takes, default: &'static str) -> Key {
+    Key { name, takes, default, help: "" }
+}
+
+impl Key {
+    pub(super) const fn help(self, help: &'static str) -> Self {
+        Self { help, ..self }
+    }
 }
