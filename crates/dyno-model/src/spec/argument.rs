@@ -1,8 +1,8 @@
 //! `--set key=value`: one value laid over the file, with places of its own.
 
 use super::diagnostic::{Diagnostic, Problems, Source, Span};
+use super::reader::unknown_system;
 use super::tree::{self, Entry, Node, Table, Value};
-use crate::words::suggestion;
 
 /// Lays one argument over the document. `source` is its number.
 pub(super) fn apply(document: &mut Table, source: usize, sources: &[Source], problems: &Problems) {
@@ -98,10 +98,8 @@ pub(super) fn lay_profile(document: &mut Table, profile: &Table, problems: &Prob
 fn lay(document: &mut Table, path: &[Step], value: Node, problems: &Problems) {
     match path {
         [(first, span), ..] if first == "profile" => {
-            let message = "profiles cannot be changed here";
-            problems.report(
-                Diagnostic::new(*span, message).help("choose one with `--profile NAME`, then set its keys"),
-            );
+            let help = "choose one with `--profile NAME`, then set its keys";
+            problems.refuse(*span, "profiles cannot be changed here", help);
         }
         [(first, span), name, rest @ ..] if first == "system" => {
             let Some(system) = find_system(document, *span, name, problems) else { return };
@@ -113,7 +111,7 @@ fn lay(document: &mut Table, path: &[Step], value: Node, problems: &Problems) {
                         "name a key of the system, for example `system.{}.query_mode=simple`",
                         name.0
                     );
-                    problems.report(Diagnostic::new(value.span, message).help(help));
+                    problems.refuse(value.span, message, help);
                 }
                 (rest, inner) => {
                     tree::merge(system, &nested(rest, Node { span: value.span, value: inner }), "system");
@@ -150,19 +148,11 @@ fn find_system<'d>(
         problems.report(Diagnostic::new(span, "the file has no systems that could be changed"));
         return None;
     };
-    let name_of = |item: &Node| match &item.value {
-        Value::Table(table) => match table.get("name") {
-            Some(Node { value: Value::Text(name), .. }) => Some(name.clone()),
-            _ => None,
-        },
-        _ => None,
-    };
+    let name_of = |item: &Node| item.value.table()?.get("name")?.value.text().map(str::to_owned);
     let names: Vec<Option<String>> = items.iter().map(name_of).collect();
     let Some(i) = names.iter().position(|other| other.as_deref() == Some(&name.0)) else {
         let known: Vec<&str> = names.iter().flatten().map(String::as_str).collect();
-        let message = format!("no system is called `{}`", name.0);
-        let help = suggestion(&name.0, &known, "systems");
-        problems.report(Diagnostic::new(name.1, message).label("not a system").help(help));
+        unknown_system(name.1, &name.0, &known, problems);
         return None;
     };
     match &mut items[i].value {

@@ -1,6 +1,6 @@
 //! `[[beside]]`: workloads that run at the same time as the one that the experiment is about.
 
-use super::diagnostic::{Diagnostic, Span};
+use super::diagnostic::Diagnostic;
 use super::factors::{Factor, Place};
 use super::keys::{BESIDE, CLIENTS_MAX};
 use super::load::{has_thinking, thinks_at_a_rate};
@@ -30,7 +30,7 @@ pub(super) fn read(
         let Some(beside) = one(&fields, factors, known) else { continue };
         if found.iter().any(|other| other.name == beside.name) {
             let message = format!("two workloads beside are called `{}`", beside.name);
-            refuse(&fields, "name", &message, "the name tells them apart in the report: change one");
+            fields.refuse("name", message, "the name tells them apart in the report: change one");
         }
         found.push(beside);
     }
@@ -48,11 +48,6 @@ pub(super) fn with_clients(all: &[BesidePlan], levels: &BTreeMap<String, u32>) -
     with_clients.filter(|beside| beside.clients > 0).collect()
 }
 
-fn refuse(fields: &Fields<'_>, key: &str, message: &str, help: &str) {
-    let span = fields.node(key).map_or(fields.span, |node| node.span);
-    fields.problems.report(Diagnostic::new(span, message.to_owned()).help(help));
-}
-
 fn one(fields: &Fields<'_>, factors: &[Factor], known: Known<'_>) -> Option<BesidePlan> {
     let name = fields.required_text("name", "add for example `name = \"report\"`").map(str::trim);
     let example = "add for example `workload = { kind = \"sql\", scripts = [\"report.sql\"] }`";
@@ -65,23 +60,22 @@ fn one(fields: &Fields<'_>, factors: &[Factor], known: Known<'_>) -> Option<Besi
     let rate = fields.node("rate").and_then(|node| fields.rate("rate", node));
     let think = fields.duration("think");
     let clients = fields.integer("clients");
-    let workload_span = fields.node("workload").map_or(fields.span, |node| node.span);
     if let (Some(_), Some(node)) = (rate, fields.node("think")) {
         thinks_at_a_rate(fields, "beside.think", "beside.rate", node.span);
     }
     if let (Some(_), Some(workload)) = (rate, &workload)
         && has_thinking(workload)
     {
-        thinks_at_a_rate(fields, "beside.workload.scripts.think", "beside.rate", workload_span);
+        thinks_at_a_rate(fields, "beside.workload.scripts.think", "beside.rate", fields.place("workload"));
     }
     if workload.as_ref().is_some_and(|workload| workload.kind == HTTP) {
         let message = "the workload `http` cannot run beside another: it asks no database";
-        refuse(fields, "workload", message, "measure it by itself, in a spec of its own");
+        fields.refuse("workload", message, "measure it by itself, in a spec of its own");
     }
     let name = name?;
     if name.chars().count() > NAME_MAX || name.chars().any(char::is_control) {
         let message = format!("`beside.name` must be one line of at most {NAME_MAX} characters");
-        refuse(fields, "name", &message, "shorten it");
+        fields.refuse("name", message, "shorten it");
     }
     let varied = factors.iter().flat_map(Factor::changes).find(|change| is_of(&change.place, name));
     if let (Some(change), Some(entry)) = (varied, fields.table.entry("clients")) {
@@ -104,31 +98,24 @@ fn is_of(place: &Place, name: &str) -> bool {
 
 /// What trials cannot do when something runs beside their workload.
 fn check_trials(top: &Fields<'_>, name: &str, measured: &[(StopRule, &str)], endpoints: &[EndpointPlan]) {
-    let span = |key: &str| top.node(key).map_or(top.span, |node| node.span);
-    let refuse = |span: Span, message: String, help: &str| {
-        top.problems.report(Diagnostic::new(span, message).help(help));
-    };
     if measured.iter().any(|(stop, _)| !matches!(stop, StopRule::Duration(_))) {
         let message = format!("`{name}` runs beside the workload, so trials have to end by time");
         let help =
             "write `load.duration`, or [[load.stages]], in the place of a number of transactions or rows";
-        refuse(span("load"), message, help);
+        top.refuse("load", message, help);
     }
     if top.node("fault").is_some() {
         let message = format!("faults are made in trials of one workload, and `{name}` runs beside it");
-        refuse(span("fault"), message, "remove the faults, or [[beside]]");
+        top.refuse("fault", message, "remove the faults, or [[beside]]");
     }
     if measured.iter().any(|(_, kind)| *kind == HTTP) {
         let message = format!("nothing can run beside the workload `http`, and `{name}` is to");
-        refuse(
-            span("workload"),
-            message,
-            "choose a workload that asks the database itself, or remove [[beside]]",
-        );
+        let help = "choose a workload that asks the database itself, or remove [[beside]]";
+        top.refuse("workload", message, help);
     }
     if endpoints.iter().any(|endpoint| matches!(endpoint.via, Via::Application(_))) {
         let message = format!("`{name}` asks the database itself, and an endpoint leads to an application");
-        refuse(span("beside"), message, "remove that endpoint from the levels, or [[beside]]");
+        top.refuse("beside", message, "remove that endpoint from the levels, or [[beside]]");
     }
 }
 
@@ -141,7 +128,7 @@ fn check_levels(factors: &[Factor], found: &[BesidePlan], top: &Fields<'_>) {
         if !names.contains(&name.as_str()) {
             let message = format!("no workload beside is called `{name}`");
             let help = suggestion(name, &names, "[[beside]] tables");
-            top.problems.report(Diagnostic::new(change.key_span, message).help(help));
+            top.problems.refuse(change.key_span, message, help);
         }
         integer(&change.node, &format!("beside.{name}.clients"), &range, top.problems);
     }

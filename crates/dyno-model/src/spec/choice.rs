@@ -46,7 +46,7 @@ pub(super) fn read(fields: &Fields<'_>, key: &str, known: &Known<'_>) -> Vec<Cho
     let Some(node) = fields.node(key) else { return Vec::new() };
     let (path, problems) = (fields.path(key), fields.problems);
     let Value::List(items) = &node.value else {
-        wrong_type(node.span, &path, "a list of tables", &node.value, problems);
+        wrong_type(node, &path, "a list of tables", problems);
         return Vec::new();
     };
     items.iter().filter_map(|item| one(item, &format!("each item of {path}"), known, problems)).collect()
@@ -55,13 +55,13 @@ pub(super) fn read(fields: &Fields<'_>, key: &str, known: &Known<'_>) -> Vec<Cho
 /// Reads one table, which is called `what`.
 pub(super) fn one(item: &Node, what: &str, known: &Known<'_>, problems: &Problems) -> Option<Choice> {
     let Value::Table(table) = &item.value else {
-        wrong_type(item.span, what, "a table", &item.value, problems);
+        wrong_type(item, what, "a table", problems);
         return None;
     };
     if table.entries.is_empty() {
         let message = "an empty table would name every treatment";
         let help = "name levels: `{ \"workload.rows\" = 100, clients = 1000 }`";
-        problems.report(Diagnostic::new(item.span, message).help(help));
+        problems.refuse(item.span, message, help);
         return None;
     }
     let mut conditions = Vec::new();
@@ -98,7 +98,7 @@ fn condition(
     let text = |item: &Node| {
         let text = item.value.scalar_text();
         if text.is_none() {
-            wrong_type(item.span, path, "a level or a list of levels", &item.value, problems);
+            wrong_type(item, path, "a level or a list of levels", problems);
         }
         text
     };
@@ -124,8 +124,8 @@ fn condition(
         "clients" | "load.clients" => {
             let count = |item: &Node| match &item.value {
                 Value::Integer(value) => u32::try_from(*value).ok(),
-                other => {
-                    wrong_type(item.span, path, "an integer or a list of integers", other, problems);
+                _ => {
+                    wrong_type(item, path, "an integer or a list of integers", problems);
                     None
                 }
             };
@@ -137,7 +137,7 @@ fn condition(
                 let names: Vec<&str> = ["system", "clients"].into_iter().chain(names).collect();
                 let message = format!("`{path}` is not varied, so no treatment differs in it");
                 let help = format!("what is varied: {}", list(&names));
-                problems.report(Diagnostic::new(key_span, message).help(help));
+                problems.refuse(key_span, message, help);
                 return None;
             };
             let levels: Vec<&str> =

@@ -1,6 +1,5 @@
 //! `load.databases`: what clients are spread over, and what cannot be.
 
-use super::diagnostic::Diagnostic;
 use super::reader::{Fields, integer, wrong_type};
 use super::tree::{Node, Value};
 use crate::catalog::{HTTP, LUA};
@@ -25,21 +24,19 @@ pub(super) fn read(fields: &Fields<'_>) -> Databases {
             None | Some(1) => Databases::One,
             Some(number) => Databases::Numbered(number as u32),
         },
-        other => {
-            wrong_type(node.span, &path, "an integer or a list of names", other, fields.problems);
+        _ => {
+            wrong_type(node, &path, "an integer or a list of names", fields.problems);
             Databases::One
         }
     }
 }
 
 fn named(fields: &Fields<'_>, node: &Node, items: &[Node]) -> Databases {
-    let refuse = |node: &Node, message: String, help: &str| {
-        fields.problems.report(Diagnostic::new(node.span, message).help(help));
-    };
+    let refuse = |node: &Node, message: String, help: &str| fields.problems.refuse(node.span, message, help);
     let mut names: Vec<String> = Vec::new();
     for item in items {
         let Value::Text(name) = &item.value else {
-            wrong_type(item.span, "each item of load.databases", "a text", &item.value, fields.problems);
+            wrong_type(item, "each item of load.databases", "a text", fields.problems);
             continue;
         };
         let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '$');
@@ -75,25 +72,24 @@ pub(super) fn check(
         return;
     }
     let fixed = top.table("load").and_then(|(load, span)| load.get(KEY).map(|node| node.span).or(Some(span)));
-    let refuse = |message: String, help: &str| {
-        top.problems.report(Diagnostic::new(fixed.unwrap_or(top.span), message).help(help));
+    let refuse = |message: &str, help: &str| {
+        top.problems.refuse(fixed.unwrap_or(top.span), message, help);
     };
     if top.node("beside").is_some() {
         refuse(
-            "clients cannot be spread over databases while a workload runs beside them".to_owned(),
+            "clients cannot be spread over databases while a workload runs beside them",
             "remove [[beside]], or `load.databases`",
         );
     }
     if top.node("fault").is_some() {
         refuse(
-            "faults are made in trials of one database, and `load.databases` has several".to_owned(),
+            "faults are made in trials of one database, and `load.databases` has several",
             "remove [[fault]], or `load.databases`",
         );
     }
     if endpoints.iter().any(|endpoint| matches!(endpoint.via, Via::Application(_))) {
         refuse(
-            "an application on the clients' way asks one database, and `load.databases` has several"
-                .to_owned(),
+            "an application on the clients' way asks one database, and `load.databases` has several",
             "remove that endpoint from the levels, or `load.databases`",
         );
     }
@@ -101,7 +97,7 @@ pub(super) fn check(
     for treatment in spread {
         let Some((message, help)) = obstacle(treatment, &systems[treatment.system]) else { continue };
         if !told.contains(&message) {
-            refuse(message.clone(), help);
+            refuse(&message, help);
             told.push(message);
         }
     }
@@ -126,16 +122,11 @@ fn obstacle(treatment: &Treatment, system: &SystemPlan) -> Option<(String, &'sta
     }
     if treatment.clients < number {
         let message = format!("{} clients cannot be spread over {number} databases", treatment.clients);
-        return Some((
-            message,
-            "give at least as many clients, or leave that treatment out with `design.exclude`",
-        ));
+        let help = "give at least as many clients, or leave that treatment out with `design.exclude`";
+        return Some((message, help));
     }
     let names = treatment.load.databases.names(system.database());
-    names.iter().find(|name| name.len() > NAME_MAX).map(|name| {
-        (
-            format!("`{name}` is too long for a database's name"),
-            "list shorter names: `databases = [\"a\", \"b\"]`",
-        )
-    })
+    let name = names.iter().find(|name| name.len() > NAME_MAX)?;
+    let help = "list shorter names: `databases = [\"a\", \"b\"]`";
+    Some((format!("`{name}` is too long for a database's name"), help))
 }

@@ -53,7 +53,7 @@ pub(super) fn read(
             None => {
                 let message = format!("the scripts have different defaults for the option `{name}`");
                 let help = format!("say what it is to be: `{name} = ...`");
-                problems.report(Diagnostic::new(scripts, message).help(help));
+                problems.refuse(scripts, message, help);
             }
         }
     }
@@ -87,9 +87,9 @@ fn any(entries: &[&Entry], options: &mut WorkloadOptions, problems: &Problems) {
             Value::Integer(value) => OptionValue::Integer(*value),
             Value::Number(value) => OptionValue::Number(*value),
             Value::Text(text) => OptionValue::Text(text.clone()),
-            other => {
+            _ => {
                 let path = format!("{LUA}'s option `{}`", entry.key);
-                wrong_type(entry.node.span, &path, "a text, a number, or true or false", other, problems);
+                wrong_type(&entry.node, &path, "a text, a number, or true or false", problems);
                 continue;
             }
         };

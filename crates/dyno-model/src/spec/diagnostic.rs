@@ -97,6 +97,17 @@ impl Problems {
         }
     }
 
+    /// Notes an error with what to do about it.
+    pub(super) fn refuse(&self, span: Span, message: impl Into<String>, help: impl Into<String>) {
+        self.report(Diagnostic::new(span, message).help(help));
+    }
+
+    /// Notes that of two things one is too much.
+    pub(super) fn refuse_both(&self, span: Span, other: Span, message: impl Into<String>) {
+        let diagnostic = Diagnostic::new(span, message).related(other, "the other one");
+        self.report(diagnostic.help("remove one of them"));
+    }
+
     /// Hides a place from every message, because a password may stand there.
     pub(super) fn hide(&self, span: Span) {
         self.secrets.borrow_mut().push(span);

@@ -15,10 +15,6 @@ use crate::words::suggestion;
 /// Ways that every server has which dyno starts.
 const BUILT_IN: [(&str, Via); 2] = [("tcp", Via::Tcp), ("socket", Via::Socket)];
 
-const PROXIES: [(&str, ProxyKind); 1] = [("haproxy", ProxyKind::Haproxy)];
-
-const APPLICATIONS: [(&str, ApplicationKind); 1] = [("tomcat", ApplicationKind::Tomcat)];
-
 /// Tomcat's own default.
 const THREADS_DEFAULT: u32 = 200;
 /// A pool that is rather large than small.
@@ -34,10 +30,8 @@ pub(super) fn read(top: &Fields<'_>) -> Vec<EndpointPlan> {
         let via = via(&fields);
         let (Some(name), Some(via)) = (name, via) else { continue };
         if endpoints.iter().any(|other| other.name == name) {
-            let span = fields.node("name").map_or(span, |node| node.span);
-            let message = format!("two endpoints are called `{name}`");
             let help = "levels name them: give each its own; `tcp` and `socket` are there without a table";
-            top.problems.report(Diagnostic::new(span, message).help(help));
+            fields.refuse("name", format!("two endpoints are called `{name}`"), help);
         }
         endpoints.push(EndpointPlan { name: name.to_owned(), via });
     }
@@ -52,10 +46,8 @@ fn via(fields: &Fields<'_>) -> Option<Via> {
         [false, true, false] => {
             let (table, span) = fields.table("proxy")?;
             let proxy = Fields::new(&PROXY, table, span, fields.problems);
-            if proxy.node("kind").is_none() {
-                proxy.missing("kind", "add `kind = \"haproxy\"`");
-            }
-            let kind = proxy.choice("kind", &PROXIES);
+            let kinds = ProxyKind::ALL.map(|kind| (kind.name(), kind));
+            let kind = proxy.required_choice("kind", &kinds, "add `kind = \"haproxy\"`");
             let threads = proxy.integer("threads");
             Some(Via::Proxy(ProxyPlan { kind: kind?, threads }))
         }
@@ -66,7 +58,7 @@ fn via(fields: &Fields<'_>) -> Option<Via> {
             };
             let help = "give one: `address = \"host:3306\"`, or `proxy = { kind = \"haproxy\" }`, or `application = { kind = \"tomcat\", \
                         war = \"webapp.war\" }`";
-            fields.problems.report(Diagnostic::new(fields.span, message).help(help));
+            fields.refuse_table(message, help);
             None
         }
     }
@@ -75,10 +67,8 @@ fn via(fields: &Fields<'_>) -> Option<Via> {
 fn application(fields: &Fields<'_>) -> Option<ApplicationPlan> {
     let (table, span) = fields.table("application")?;
     let fields = Fields::new(&APPLICATION, table, span, fields.problems);
-    if fields.node("kind").is_none() {
-        fields.missing("kind", "add `kind = \"tomcat\"`");
-    }
-    let kind = fields.choice("kind", &APPLICATIONS);
+    let kinds = ApplicationKind::ALL.map(|kind| (kind.name(), kind));
+    let kind = fields.required_choice("kind", &kinds, "add `kind = \"tomcat\"`");
     let war = fields.required_text("war", "name the application's file: `war = \"webapp.war\"`");
     let threads = fields.integer("threads").unwrap_or(THREADS_DEFAULT);
     let connections = fields.integer("connections").unwrap_or(CONNECTIONS_DEFAULT);
@@ -92,10 +82,8 @@ fn address(fields: &Fields<'_>) -> Option<Endpoint> {
     }
     let found = host_and_port(text).ok().filter(|(host, _)| !host.is_empty());
     let Some((host, Some(port))) = found else {
-        let span = fields.node("address").map_or(fields.span, |node| node.span);
-        let message = format!("`endpoint.address` is no address: `{text}`");
         let help = "write `HOST:PORT`, `[::1]:PORT`, or the path of a unix socket";
-        fields.problems.report(Diagnostic::new(span, message).help(help));
+        fields.refuse("address", format!("`endpoint.address` is no address: `{text}`"), help);
         return None;
     };
     Some(Endpoint::Tcp { host, port })
@@ -162,7 +150,7 @@ fn check_workloads<'a>(
     let message = format!("the workload `{kind}` cannot go through an application");
     let help = format!("applications have the commands of `{CRUD}` only; see examples/webapp");
     let span = change.map(|change| change.key_span).unwrap_or_default();
-    problems.report(Diagnostic::new(span, message).help(help));
+    problems.refuse(span, message, help);
 }
 
 /// True when the system can be reached so.

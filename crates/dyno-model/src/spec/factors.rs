@@ -97,7 +97,7 @@ pub(super) fn read(document: &Table, problems: &Problems) -> Vec<Factor> {
     match document.get("factors") {
         None => {}
         Some(Node { value: Value::Table(table), .. }) => collect(table, "", document, &mut factors, problems),
-        Some(node) => wrong_type(node.span, "factors", "a table", &node.value, problems),
+        Some(node) => wrong_type(node, "factors", "a table", problems),
     }
     check_collisions(&factors, problems);
     factors
@@ -211,12 +211,8 @@ fn check_not_fixed(name: &str, place: &Place, span: Span, document: &Table, prob
     };
     if let Some(fixed) = fixed {
         let message = format!("`{name}` is a factor and also has a fixed value");
-        problems.report(
-            Diagnostic::new(span, message)
-                .label("varied here")
-                .related(fixed.key_span, "fixed here")
-                .help("remove one of them"),
-        );
+        let diagnostic = Diagnostic::new(span, message).label("varied here");
+        problems.report(diagnostic.related(fixed.key_span, "fixed here").help("remove one of them"));
     }
 }
 
@@ -224,12 +220,9 @@ fn check_not_fixed(name: &str, place: &Place, span: Span, document: &Table, prob
 fn fixed_setting<'d>(document: &'d Table, system: Option<&str>, name: &str) -> Option<&'d Entry> {
     let Some(Node { value: Value::List(systems), .. }) = document.get("system") else { return None };
     systems.iter().find_map(|node| {
-        let Value::Table(table) = &node.value else { return None };
-        let is_meant = match (system, table.get("name")) {
-            (None, _) => true,
-            (Some(system), Some(Node { value: Value::Text(name), .. })) => name == system,
-            _ => false,
-        };
+        let table = node.value.table()?;
+        let name_of = || table.get("name").and_then(|node| node.value.text());
+        let is_meant = system.is_none_or(|system| name_of() == Some(system));
         let settings = table.table("server")?.table("settings").filter(|_| is_meant)?;
         settings.entries.iter().find(|entry| is_same_setting(&entry.key, name))
     })
@@ -240,7 +233,7 @@ fn items<'n>(name: &str, node: &'n Node, problems: &Problems) -> Option<&'n [Nod
     let help = format!("write for example `\"{name}\" = [LEVEL, LEVEL]`");
     let Value::List(items) = &node.value else {
         let message = format!("factor `{name}` must be a list of levels, not {}", node.value.type_name());
-        problems.report(Diagnostic::new(node.span, message).help(help));
+        problems.refuse(node.span, message, help);
         return None;
     };
     if items.is_empty() {
@@ -261,13 +254,8 @@ fn plain_levels(name: &str, place: &Place, entry: &Entry, problems: &Problems) -
     let mut levels: Vec<Level> = Vec::new();
     for item in items(name, &entry.node, problems)? {
         let Some(text) = item.value.scalar_text() else {
-            wrong_type(
-                item.span,
-                &format!("each level of {name}"),
-                "a text, a number, true or false",
-                &item.value,
-                problems,
-            );
+            let path = format!("each level of {name}");
+            wrong_type(item, &path, "a text, a number, true or false", problems);
             return None;
         };
         check_new(name, &text, item.span, &levels, problems);
@@ -284,12 +272,12 @@ fn named_levels(name: &str, node: &Node, document: &Table, problems: &Problems) 
     for item in items(name, node, problems)? {
         let Value::Table(table) = &item.value else {
             let path = format!("each level of {name}");
-            wrong_type(item.span, &path, "a table like the first one", &item.value, problems);
+            wrong_type(item, &path, "a table like the first one", problems);
             return None;
         };
         let Some(text) = table.get("name").and_then(|node| node.value.scalar_text()) else {
             let message = format!("a level of factor `{name}` has no name");
-            problems.report(Diagnostic::new(item.span, message).help(example));
+            problems.refuse(item.span, message, example);
             return None;
         };
         check_new(name, &text, item.span, &levels, problems);
@@ -299,7 +287,7 @@ fn named_levels(name: &str, node: &Node, document: &Table, problems: &Problems) 
     }
     if levels.iter().all(|level| level.changes.is_empty()) {
         let message = format!("no level of factor `{name}` changes anything");
-        problems.report(Diagnostic::new(node.span, message).help(example));
+        problems.refuse(node.span, message, example);
     }
     Some(levels)
 }
@@ -326,7 +314,7 @@ fn collect_changes(
             matches!((&place, &entry.node.value), (Place::Load(key), Value::List(_)) if key == "stages");
         if entry.node.value.scalar_text().is_none() && !is_stages {
             let expected = "a text, a number, true or false";
-            wrong_type(entry.node.span, &path, expected, &entry.node.value, problems);
+            wrong_type(&entry.node, &path, expected, problems);
             continue;
         }
         changes.push(Change { place, key_span: entry.key_span, node: entry.node.clone() });
@@ -343,18 +331,14 @@ fn check_new(factor: &str, level: &str, span: Span, levels: &[Level], problems: 
 /// Two factors, or one level, must not set the same thing.
 fn check_collisions(factors: &[Factor], problems: &Problems) {
     let report = |later: &Change, earlier: &Change| {
-        let message = "this is set by two levels at once";
-        let help = "let one factor change it";
-        problems.report(
-            Diagnostic::new(later.key_span, message).related(earlier.key_span, "also here").help(help),
-        );
+        let diagnostic = Diagnostic::new(later.key_span, "this is set by two levels at once");
+        problems.report(diagnostic.related(earlier.key_span, "also here").help("let one factor change it"));
     };
     for (i, factor) in factors.iter().enumerate() {
         for level in &factor.levels {
             for (j, change) in level.changes.iter().enumerate() {
-                if let Some(other) =
-                    level.changes[..j].iter().find(|other| other.place.collides(&change.place))
-                {
+                let mut before = level.changes[..j].iter();
+                if let Some(other) = before.find(|other| other.place.collides(&change.place)) {
                     report(change, other);
                 }
             }
@@ -375,7 +359,7 @@ pub(super) fn combinations(factors: &[Factor], problems: &Problems) -> Vec<Vec<u
     if count.is_none_or(|count| count > COMBINATIONS_MAX) {
         let span = factors.first().map(|factor| factor.key_span).unwrap_or_default();
         let message = format!("the factors have more than {COMBINATIONS_MAX} combinations");
-        problems.report(Diagnostic::new(span, message).help("vary fewer factors, or fewer levels of each"));
+        problems.refuse(span, message, "vary fewer factors, or fewer levels of each");
         return Vec::new();
     }
     let mut combinations = vec![Vec::new()];

@@ -2,7 +2,7 @@
 
 use super::diagnostic::Diagnostic;
 use super::keys::FAULT;
-use super::reader::{Fields, unknown_word};
+use super::reader::{Fields, unknown_system};
 use crate::fault::{FaultAction, FaultPart, FaultPlan};
 use crate::plan::{ManagedServer, StopRule, SystemPlan, SystemSource};
 use crate::target::Endpoint;
@@ -78,24 +78,13 @@ pub(super) fn check_search(top: &Fields<'_>, is_searched: bool) {
     if let Some(node) = top.node("fault").filter(|_| is_searched) {
         let message = "a trial with faults cannot search for the highest load";
         let help = "remove the faults, or `load.find`; what a fault costs is measured at one `load.rate`";
-        top.problems.report(Diagnostic::new(node.span, message).help(help));
+        top.problems.refuse(node.span, message, help);
     }
 }
 
 fn action(fields: &Fields<'_>) -> Option<FaultAction> {
-    let text = fields.required_text("action", "add for example `action = \"kill\"`")?;
-    let action = FaultAction::named(text);
-    if action.is_none() {
-        let span = fields.node("action").map_or(fields.span, |node| node.span);
-        unknown_word(
-            span,
-            &fields.path("action"),
-            text,
-            &FaultAction::ALL.map(FaultAction::name),
-            fields.problems,
-        );
-    }
-    action
+    fields.required_text("action", "add for example `action = \"kill\"`")?;
+    fields.choice("action", &FaultAction::ALL.map(|action| (action.name(), action)))
 }
 
 /// The systems that it is made on.
@@ -104,38 +93,35 @@ fn meant(fields: &Fields<'_>, systems: &[SystemPlan]) -> Vec<usize> {
     let found = systems.iter().position(|system| system.name == name);
     if found.is_none() {
         let names: Vec<&str> = systems.iter().map(|system| system.name.as_str()).collect();
-        let span = fields.node("system").map_or(fields.span, |node| node.span);
-        let message = format!("no system is called `{name}`");
-        let help = suggestion(name, &names, "systems");
-        fields.problems.report(Diagnostic::new(span, message).label("not a system").help(help));
+        unknown_system(fields.place("system"), name, &names, fields.problems);
     }
     found.into_iter().collect()
 }
 
 /// When it comes at the earliest, and how much later at most.
 fn time(fields: &Fields<'_>, before: Option<&FaultPlan>) -> Option<(Nanos, Nanos)> {
-    let refuse = |message: String, help: &str| {
-        fields.problems.report(Diagnostic::new(fields.span, message).help(help));
+    let refuse = |message: &str, help: &str| {
+        fields.refuse_table(message, help);
         None
     };
     match (fields.node("at"), fields.node("after")) {
         (Some(_), None) => Some((fields.duration("at")?, fields.duration("within").unwrap_or(Nanos(0)))),
         (None, Some(_)) if fields.node("within").is_some() => refuse(
-            "`fault.within` goes with `at`, and this fault has `after`".to_owned(),
+            "`fault.within` goes with `at`, and this fault has `after`",
             "leave `within` out: a fault that comes `after` another moves with it",
         ),
         (None, Some(_)) => {
             let after = fields.duration("after")?;
             let Some(before) = before else {
                 return refuse(
-                    "`fault.after` comes after a fault, and this is the first".to_owned(),
+                    "`fault.after` comes after a fault, and this is the first",
                     "write `at = \"20s\"`: so long after measuring began",
                 );
             };
             Some((Nanos(before.at.0.saturating_add(after.0)), before.within))
         }
         _ => refuse(
-            "a fault needs `at` or `after`, and not both".to_owned(),
+            "a fault needs `at` or `after`, and not both",
             "write `at = \"20s\"`: so long after measuring began; or `after = \"5s\"`: after the fault above it",
         ),
     }
@@ -143,8 +129,8 @@ fn time(fields: &Fields<'_>, before: Option<&FaultPlan>) -> Option<(Nanos, Nanos
 
 /// The node that it is made on, or the command.
 fn object(fields: &Fields<'_>, action: FaultAction, system: &SystemPlan) -> Option<(String, Option<String>)> {
-    let refuse = |message: String, help: String| {
-        fields.problems.report(Diagnostic::new(fields.span, message).help(help));
+    let refuse = |message: String, help: &str| {
+        fields.refuse_table(message, help);
         None
     };
     let command = fields.text("command").map(str::to_owned);
@@ -153,13 +139,13 @@ fn object(fields: &Fields<'_>, action: FaultAction, system: &SystemPlan) -> Opti
             (Some(command), None) => Some((String::new(), Some(command))),
             _ => refuse(
                 "the fault \"run\" takes a command, and no node".to_owned(),
-                "add for example `command = \"ssh db2 reboot\"`".to_owned(),
+                "add for example `command = \"ssh db2 reboot\"`",
             ),
         };
     }
     if command.is_some() {
         let message = format!("the fault \"{action}\" takes no command: dyno does it itself");
-        return refuse(message, "write `action = \"run\"` for a command of your own".to_owned());
+        return refuse(message, "write `action = \"run\"` for a command of your own");
     }
     let names = match &system.source {
         SystemSource::Managed(server) if server.kind.engine().is_server() => nodes(server, action),
@@ -170,12 +156,11 @@ fn object(fields: &Fields<'_>, action: FaultAction, system: &SystemPlan) -> Opti
         }
         SystemSource::Existing(_) if action.part() == FaultPart::Way => {
             let message = format!("dyno cannot {action} `{}`: its clients do not come over TCP", system.name);
-            return refuse(message, "give it a `url` with a host and a port".to_owned());
+            return refuse(message, "give it a `url` with a host and a port");
         }
         _ => {
             let message = format!("dyno cannot {action} `{}`: it starts no server for it", system.name);
-            let help = "write `action = \"run\"` with a command that does it";
-            return refuse(message, help.to_owned());
+            return refuse(message, "write `action = \"run\"` with a command that does it");
         }
     };
     let name = match (fields.text("node"), &names[..]) {
@@ -183,15 +168,17 @@ fn object(fields: &Fields<'_>, action: FaultAction, system: &SystemPlan) -> Opti
         (None, [only]) => only,
         (None, _) => {
             let message = format!("`{}` has several nodes, and the fault names none", system.name);
-            return refuse(message, format!("add `node = \"{}\"`; there are {}", names[0], names.join(", ")));
+            return refuse(
+                message,
+                &format!("add `node = \"{}\"`; there are {}", names[0], names.join(", ")),
+            );
         }
     };
     if !names.iter().any(|known| known == name) {
         let known: Vec<&str> = names.iter().map(String::as_str).collect();
-        let span = fields.node("node").map_or(fields.span, |node| node.span);
         let message = format!("`{}` has no node called `{name}`", system.name);
-        let help = suggestion(name, &known, "nodes");
-        fields.problems.report(Diagnostic::new(span, message).label("not a node").help(help));
+        let diagnostic = Diagnostic::new(fields.place("node"), message).label("not a node");
+        fields.problems.report(diagnostic.help(suggestion(name, &known, "nodes")));
         return None;
     }
     Some((name.to_owned(), None))
@@ -213,9 +200,8 @@ fn nodes(server: &ManagedServer, action: FaultAction) -> Vec<String> {
 fn refuse_order(fields: &Fields<'_>, before: &FaultPlan, fault: &FaultPlan) -> bool {
     let is_early = [0.0, 1.0].into_iter().any(|share| fault.moment(share) < before.moment(share));
     if is_early {
-        let message = "this fault may come before the one above it".to_owned();
         let help = "write faults in the order in which they come; `after = \"5s\"` counts from the one above";
-        fields.problems.report(Diagnostic::new(fields.span, message).help(help));
+        fields.refuse_table("this fault may come before the one above it", help);
     }
     is_early
 }
@@ -258,7 +244,7 @@ fn refuse_state<'a>(
         let message = format!("{} cannot be met by the fault \"{}\": {why}", fault.node, fault.action);
         let help = "what was killed is started with \"start\"; what was stopped goes on with \"continue\"; a way that was cut is mended with \
                     \"reconnect\"; a disk that was filled is emptied with \"free-disk\"";
-        fields.problems.report(Diagnostic::new(fields.span, message).help(help));
+        fields.refuse_table(message, help);
     }
     why.is_some()
 }
@@ -296,7 +282,7 @@ fn refuse_setting(fields: &Fields<'_>, fault: &FaultPlan, setting: &Setting<'_>)
         ),
         _ => return false,
     };
-    fields.problems.report(Diagnostic::new(fields.span, why).help(help));
+    fields.refuse_table(why, help);
     true
 }
 
@@ -312,7 +298,7 @@ fn refuse_late(fields: &Fields<'_>, fault: &FaultPlan, stops: &[StopRule]) -> bo
         let message =
             format!("measuring may be over when this fault comes, {} s after it began", latest.as_secs_f64());
         let help = "faults need `load.duration`, longer than the latest of them and the time to recover";
-        fields.problems.report(Diagnostic::new(fields.span, message).help(help));
+        fields.refuse_table(message, help);
     }
     is_late
 }

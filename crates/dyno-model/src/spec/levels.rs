@@ -1,12 +1,11 @@
 //! What levels of factors have to be that are about systems.
 
-use super::diagnostic::{Diagnostic, Problems};
+use super::diagnostic::Problems;
 use super::factors::{Factor, Place};
-use super::reader::unknown_word;
+use super::reader::{unknown_system, unknown_word};
 use super::system::check_query_mode;
 use crate::plan::{SystemPlan, SystemSource};
 use crate::target::QueryMode;
-use crate::words::suggestion;
 
 /// Levels of `system.query_mode` must be modes, and suit all systems.
 pub(super) fn check_query_modes(factors: &[Factor], systems: &[SystemPlan], problems: &Problems) {
@@ -38,9 +37,7 @@ pub(super) fn check_settings(factors: &[Factor], systems: &[SystemPlan], problem
         seen.push(change.key_span);
         let names: Vec<&str> = systems.iter().map(|system| system.name.as_str()).collect();
         if let Some(name) = system.as_deref().filter(|name| !names.contains(name)) {
-            let message = format!("no system is called `{name}`");
-            let help = suggestion(name, &names, "systems");
-            problems.report(Diagnostic::new(change.key_span, message).label("not a system").help(help));
+            unknown_system(change.key_span, name, &names, problems);
         }
         let is_meant = |plan: &&SystemPlan| system.as_ref().is_none_or(|name| *name == plan.name);
         let is_fixed = |plan: &&SystemPlan| match &plan.source {
@@ -54,7 +51,7 @@ pub(super) fn check_settings(factors: &[Factor], systems: &[SystemPlan], problem
             let help = "say what applies them, `steering = { apply = \"...\", restart = \"...\" }`, or let dyno start the server \
                         (`server = { kind = ... }`); or name the system whose settings are meant: \
                         `\"system.NAME.server.settings.SETTING\"`";
-            problems.report(Diagnostic::new(change.key_span, message).help(help));
+            problems.refuse(change.key_span, message, help);
         }
     }
 }

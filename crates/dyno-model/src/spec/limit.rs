@@ -1,7 +1,6 @@
 //! `[[limit]]`: what figures have to keep to.
 
 use super::choice::{self, Choice, Known};
-use super::diagnostic::Diagnostic;
 use super::keys::LIMIT;
 use super::names::NamesOf;
 use super::quantity;
@@ -33,9 +32,8 @@ fn one(fields: &Fields<'_>, known: &Known<'_>) -> Wanted {
         LimitMeasure::ALL.into_iter().filter_map(|measure| Some((measure, fields.node(measure.name())?)));
     let given: Vec<_> = given.collect();
     if given.is_empty() {
-        let message = "a limit that says nothing";
         let help = "add for example `p99 = \"< 20ms\"`, `throughput = \"> 5000/s\"`, `failed = \"< 0.1 %\"` or `lost = 0`";
-        fields.problems.report(Diagnostic::new(fields.span, message).help(help));
+        fields.refuse_table("a limit that says nothing", help);
     }
     let part = part(fields);
     let limit = |(measure, node): &(LimitMeasure, &Node)| {
@@ -43,7 +41,7 @@ fn one(fields: &Fields<'_>, known: &Known<'_>) -> Wanted {
             let (key, what) = (part.key(), part.what());
             let message = format!("`limit.{measure}` is about a whole trial, not about a {what}");
             let help = format!("give it a [[limit]] of its own, without `{key}`");
-            fields.problems.report(Diagnostic::new(node.span, message).help(help));
+            fields.problems.refuse(node.span, message, help);
             return None;
         }
         Some(Limit {
@@ -74,8 +72,7 @@ fn part(fields: &Fields<'_>) -> Option<LimitPart> {
     .collect();
     if let [one, other, ..] = given.as_slice() {
         let message = format!("a limit has both `{}` and `{}`", one.key(), other.key());
-        let help = "no figures are kept of both at once; remove one of them";
-        fields.problems.report(Diagnostic::new(fields.span, message).help(help));
+        fields.refuse_table(message, "no figures are kept of both at once; remove one of them");
     }
     given.into_iter().next()
 }
@@ -93,16 +90,14 @@ fn value(fields: &Fields<'_>, measure: LimitMeasure, node: &Node) -> Option<f64>
         (Value::Integer(0), LimitMeasure::Lost) => return Some(0.0),
         (_, LimitMeasure::Lost) => Err("of what was acknowledged, nothing may be lost".to_owned()),
         (Value::Text(text), _) => figure(measure, text),
-        (other, _) => {
-            wrong_type(node.span, &path, "a text", other, fields.problems);
+        _ => {
+            wrong_type(node, &path, "a text", fields.problems);
             return None;
         }
     };
     let refuse = |reason: String| {
         let message = format!("`{path}` is not a limit: {reason}");
-        fields
-            .problems
-            .report(Diagnostic::new(node.span, message).help(format!("write for example `{example}`")));
+        fields.problems.refuse(node.span, message, format!("write for example `{example}`"));
     };
     read.map_err(refuse).ok()
 }
@@ -192,16 +187,15 @@ pub(super) fn resolved(
                 (true, _) => format!("this workload's {key}s have no names; remove `{key}`"),
             };
             let message = format!("no {what} is called `{name}`");
-            top.problems.report(Diagnostic::new(span, message).help(help));
+            top.problems.refuse(span, message, help);
             continue;
         }
         let is_meant =
             |at: &usize| has_part(*at) && choice.as_ref().is_none_or(|choice| choice.holds(&treatments[*at]));
         let meant: Vec<usize> = (0..treatments.len()).filter(is_meant).collect();
         if meant.is_empty() {
-            let message = "a limit on nothing that is measured";
             let help = "change its `where`; a profile that measures something else takes limits of its own, or none: `limit = []`";
-            top.problems.report(Diagnostic::new(span, message).help(help));
+            top.problems.refuse(span, "a limit on nothing that is measured", help);
         }
         limits.extend(written.into_iter().map(|limit| Limit { treatments: meant.clone(), ..limit }));
     }

@@ -43,7 +43,7 @@ pub(super) fn client_list(fields: &Fields<'_>, node: &Node) -> Vec<u32> {
     let Value::List(items) = &node.value else {
         let message =
             format!("`{path}` must be an integer or a list of integers, not {}", node.value.type_name());
-        problems.report(Diagnostic::new(node.span, message).help(help));
+        problems.refuse(node.span, message, help);
         return Vec::new();
     };
     if items.is_empty() {
@@ -59,16 +59,11 @@ pub(super) fn client_list(fields: &Fields<'_>, node: &Node) -> Vec<u32> {
     for (i, item) in items.iter().enumerate() {
         let Some(count) = fields.number("clients", item) else { continue };
         if counts.contains(&count) {
-            let first = items
-                .iter()
-                .take(i)
-                .find(|other| other.value == item.value)
-                .map_or(item.span, |other| other.span);
+            let first = items[..i].iter().find(|other| other.value == item.value).unwrap_or(item);
             let message = format!("`{path}` holds {count} twice");
             let help = "remove one; `design.blocks` sets the number of repeats";
-            problems.report(
-                Diagnostic::new(item.span, message).label("again").related(first, "first here").help(help),
-            );
+            let diagnostic = Diagnostic::new(item.span, message).label("again");
+            problems.report(diagnostic.related(first.span, "first here").help(help));
         }
         counts.push(count);
     }
@@ -99,8 +94,7 @@ pub(super) fn rules(fields: &Fields<'_>, place: Place<'_>, clients: &[u32]) -> O
         && limit < duration
     {
         let message = "`load.time_limit` is shorter than `load.duration`";
-        let help = "leave it out: measuring by time ends by itself";
-        fields.problems.report(Diagnostic::new(node.span, message).help(help));
+        fields.problems.refuse(node.span, message, "leave it out: measuring by time ends by itself");
     }
     let (warmup_default, limit_default) = match stop {
         StopRule::Duration(duration) => (Nanos(duration.0 / 10).min(WARMUP_DEFAULT_MAX), duration),
@@ -147,15 +141,14 @@ pub(super) fn check_timeout<'a>(
         );
         let help =
             "leave it out and set a limit on the server, or write the transactions in SQL (`kind = \"sql\"`)";
-        top.problems.report(Diagnostic::new(span, message).help(help));
+        top.problems.refuse(span, message, help);
     }
     if let Some(node) = node
         && let Some(system) = systems.iter().find(|system| system.engine().is_embedded())
     {
         let message =
             format!("`load.statement_timeout` has no meaning for `{}`, which is part of dyno", system.name);
-        let help = "leave it out: only a server can keep a client waiting";
-        top.problems.report(Diagnostic::new(node.span, message).help(help));
+        top.problems.refuse(node.span, message, "leave it out: only a server can keep a client waiting");
     }
 }
 
@@ -166,10 +159,6 @@ fn find(fields: &Fields<'_>, clients_max: Option<u32>) -> Option<Search> {
     let most = find.choice("most", &LoadBy::ALL.map(|most| (most.name(), most))).unwrap_or(LoadBy::Rate);
     let example = "write for example `while = \"p99 < 20ms\"`";
     let text = find.required_text("while", example)?;
-    let refuse = |key: &str, message: String, help: &str| {
-        let span = find.node(key).map_or(span, |node| node.span);
-        fields.problems.report(Diagnostic::new(span, message).help(help));
-    };
     let read = match LimitMeasure::leading(text) {
         Some((LimitMeasure::Throughput | LimitMeasure::Lost, _)) | None => {
             Err("it is about none of `mean`, `p50`, `p95`, `p99` and `failed`".to_owned())
@@ -179,20 +168,17 @@ fn find(fields: &Fields<'_>, clients_max: Option<u32>) -> Option<Search> {
     let (measure, below) = match read {
         Ok(read) => read,
         Err(reason) => {
-            refuse("while", format!("`load.find.while` is not a limit: {reason}"), example);
+            find.refuse("while", format!("`load.find.while` is not a limit: {reason}"), example);
             return None;
         }
     };
     if fields.node("duration").is_none() {
-        refuse(
-            "while",
-            "`load.find` needs `load.duration`".to_owned(),
-            "say how long each load is tried: `duration = \"10s\"`",
-        );
+        let help = "say how long each load is tried: `duration = \"10s\"`";
+        find.refuse("while", "`load.find` needs `load.duration`", help);
     }
     for key in ["rate", "overload", "stages"].into_iter().filter(|key| fields.node(key).is_some()) {
         let message = format!("`load.find` and `load.{key}` cannot both be given");
-        refuse("while", message, "remove one of them; the load of the first step is `find.from`");
+        find.refuse("while", message, "remove one of them; the load of the first step is `find.from`");
     }
     let from = match (most, find.node("from")) {
         (LoadBy::Rate, None) => 100.0,
@@ -213,26 +199,27 @@ fn rate(fields: &Fields<'_>, key: &str) -> Option<f64> {
 
 /// Stages say the rate, or what clients do that wait for an answer; and what is said of arrivals needs some.
 fn check_stages(fields: &Fields<'_>, stages: Option<&Stages>, is_overload: bool) {
-    let refuse = |node: &Node, message: String, help: &str| {
-        fields.problems.report(Diagnostic::new(node.span, message).help(help));
-    };
-    if let (Some(_), Some(node)) = (stages, fields.node("rate")) {
-        let message = "`load.stages` and `load.rate` cannot both be given".to_owned();
-        refuse(node, message, "remove one of them; a stage has a `rate` of its own");
+    if stages.is_some() && fields.node("rate").is_some() {
+        let message = "`load.stages` and `load.rate` cannot both be given";
+        fields.refuse("rate", message, "remove one of them; a stage has a `rate` of its own");
     }
     // Stages with a mistake may have been meant to have one.
     let is_staged = fields.node("stages").is_some();
     let is_open =
         fields.node("rate").is_some() || is_staged && stages.is_none_or(|stages| stages.by == LoadBy::Rate);
     let is_searched = fields.node("find").is_some();
-    if let (true, Some(node)) = (is_overload && !is_open, fields.node("overload")) {
+    if is_overload && !is_open {
         let message = format!("`{}` needs `load.rate`", fields.path("overload"));
         let help = "add for example `rate = \"500/s\"`; clients that wait for an answer before they ask again overload nothing";
-        refuse(node, message, help);
+        fields.refuse("overload", message, help);
     }
-    if let (false, Some(node)) = (is_open || is_searched, fields.node("spacing")) {
+    if !is_open && !is_searched && fields.node("spacing").is_some() {
         let message = format!("`{}` needs `load.rate`", fields.path("spacing"));
-        refuse(node, message, "add for example `rate = \"500/s\"`; without one nothing arrives by itself");
+        fields.refuse(
+            "spacing",
+            message,
+            "add for example `rate = \"500/s\"`; without one nothing arrives by itself",
+        );
     }
 }
 
@@ -275,36 +262,31 @@ pub(super) fn has_thinking(workload: &WorkloadPlan) -> bool {
 pub(super) fn thinks_at_a_rate(fields: &Fields<'_>, think: &str, other: &str, span: Span) {
     let message = format!("`{think}` and a rate in `{other}` cannot both be given");
     let help = "remove one of them: at a rate, transactions arrive whether or not anybody has thought";
-    fields.problems.report(Diagnostic::new(span, message).help(help));
+    fields.problems.refuse(span, message, help);
 }
 
 fn stop_rule(fields: &Fields<'_>, clients_max: Option<u32>, stages: Option<&Stages>) -> Option<StopRule> {
-    let keys = STOP_RULES;
-    let given: Vec<_> = keys.iter().filter_map(|key| fields.table.entry(key)).collect();
+    let given: Vec<_> = STOP_RULES.iter().filter_map(|key| fields.table.entry(key)).collect();
     if given.is_empty() {
         let message = format!("nothing in {} says when measuring ends", LOAD.heading);
         let help = "add `transactions = 10_000` (all clients together), `transactions_per_client = 500` or \
                     `duration = \"30s\"`, or `rows = 1_000_000` for a table that grows; or [[load.stages]]";
-        fields.problems.report(Diagnostic::new(fields.span, message).help(help));
+        fields.refuse_table(message, help);
     }
     if let [first, second, ..] = given[..] {
         let message = format!("`load.{}` and `load.{}` cannot both be given", first.key, second.key);
-        fields.problems.report(
-            Diagnostic::new(second.key_span, message)
-                .related(first.key_span, "the other one")
-                .help("remove one of them"),
-        );
+        fields.problems.refuse_both(second.key_span, first.key_span, message);
     }
     let transactions = fields.integer("transactions");
     let per_client = fields.integer("transactions_per_client");
     let rows = fields.integer("rows");
     let duration = fields.duration("duration");
-    if let (Some(total), Some(clients), Some(node)) = (transactions, clients_max, fields.node("transactions"))
+    if let (Some(total), Some(clients)) = (transactions, clients_max)
         && total < u64::from(clients)
     {
         let message = format!("`load.transactions` is {total}, but {clients} clients are to share them");
         let help = format!("give at least {clients}, or count per client with `transactions_per_client`");
-        fields.problems.report(Diagnostic::new(node.span, message).help(help));
+        fields.refuse("transactions", message, help);
     }
     transactions
         .map(StopRule::Transactions)
@@ -319,7 +301,7 @@ fn milestones(fields: &Fields<'_>, stop: Option<StopRule>) -> Vec<u64> {
     let Some(node) = fields.node("milestones") else { return Vec::new() };
     let path = fields.path("milestones");
     let refuse = |message: String, help: &str| {
-        fields.problems.report(Diagnostic::new(node.span, message).help(help));
+        fields.problems.refuse(node.span, message, help);
         Vec::new()
     };
     let Some(StopRule::Rows(target)) = stop else {
@@ -327,10 +309,8 @@ fn milestones(fields: &Fields<'_>, stop: Option<StopRule>) -> Vec<u64> {
     };
     let rows = row_list(fields, "milestones", node);
     if rows.windows(2).any(|pair| pair[1] <= pair[0]) {
-        return refuse(
-            format!("`{path}` must rise"),
-            "write for example `milestones = [1_000_000, 2_000_000]`",
-        );
+        let help = "write for example `milestones = [1_000_000, 2_000_000]`";
+        return refuse(format!("`{path}` must rise"), help);
     }
     if rows.last().is_some_and(|last| *last > target) {
         return refuse(format!("`{path}` goes beyond `load.rows`, which is {target}"), "raise `rows`");
@@ -341,7 +321,7 @@ fn milestones(fields: &Fields<'_>, stop: Option<StopRule>) -> Vec<u64> {
 /// A list of numbers of rows.
 pub(super) fn row_list(fields: &Fields<'_>, key: &str, node: &Node) -> Vec<u64> {
     let Value::List(items) = &node.value else {
-        wrong_type(node.span, &fields.path(key), "a list of integers", &node.value, fields.problems);
+        wrong_type(node, &fields.path(key), "a list of integers", fields.problems);
         return Vec::new();
     };
     items.iter().filter_map(|item| fields.number(key, item)).collect()
@@ -367,5 +347,5 @@ pub(super) fn check_growth(
         ),
         Some(_) => return,
     };
-    problems.report(Diagnostic::new(span, message).help(help));
+    problems.refuse(span, message, help);
 }

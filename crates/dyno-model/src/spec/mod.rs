@@ -94,10 +94,9 @@ struct Combination {
     levels: Vec<String>,
     workload: WorkloadPlan,
     load: LoadPlan,
-    query_mode: Option<QueryMode>,
+    /// What the levels change of every system; `settings` are apart.
+    variation: Variation,
     settings: Vec<SettingLevel>,
-    storage: Option<String>,
-    endpoint: Option<String>,
     /// Clients of workloads beside, by their names.
     beside: BTreeMap<String, u32>,
 }
@@ -115,12 +114,8 @@ impl Combination {
     fn variation(&self, system: &SystemPlan) -> Variation {
         let is_meant = |level: &&SettingLevel| level.system.as_ref().is_none_or(|name| *name == system.name);
         let settings = self.settings.iter().filter(is_meant);
-        Variation {
-            settings: settings.map(|level| (level.name.clone(), level.value.clone())).collect(),
-            query_mode: self.query_mode,
-            storage: self.storage.clone(),
-            endpoint: self.endpoint.clone(),
-        }
+        let settings = settings.map(|level| (level.name.clone(), level.value.clone())).collect();
+        Variation { settings, ..self.variation.clone() }
     }
 }
 
@@ -236,7 +231,7 @@ fn read(
     levels::check_settings(&factors, &systems, problems);
     let storages = storage::read(&top);
     storage::check(&factors, &storages, &systems, problems);
-    let goes = combinations.iter().map(|it| (it.endpoint.as_deref(), it.workload.kind.as_str()));
+    let goes = combinations.iter().map(|it| (it.variation.endpoint.as_deref(), it.workload.kind.as_str()));
     let endpoints = endpoint::used(&factors, &endpoint::read(&top), &systems, goes, problems);
     let faults = fault::read(&top, &fault_setting(&systems, &combinations, &endpoints));
     fault::check_search(&top, combinations.iter().any(|it| it.load.find.is_some()));
@@ -252,8 +247,7 @@ fn read(
     let count = systems.len() * combinations.len() * clients.len();
     if count.saturating_mul(blocks as usize) > TRIALS_MAX {
         let message = format!("{count} treatments in {blocks} blocks are more than {TRIALS_MAX} trials");
-        problems
-            .report(Diagnostic::new(span_of_design(&top), message).help("vary less, or repeat less often"));
+        top.refuse("design", message, "vary less, or repeat less often");
         return None;
     }
     let factors = factors.into_iter().map(|factor| factor.name).collect();
@@ -310,7 +304,7 @@ fn fault_setting<'a>(
         stops: combinations.iter().map(|it| it.load.stop).collect(),
         has_timeout: combinations.iter().all(is_limited),
         has_lua: combinations.iter().any(|it| it.workload.kind == LUA),
-        has_storage: combinations.iter().all(|it| it.storage.is_some()),
+        has_storage: combinations.iter().all(|it| it.variation.storage.is_some()),
         has_socket: endpoints.iter().any(|endpoint| {
             matches!(endpoint.via, Via::Socket | Via::Address(crate::target::Endpoint::Unix(_)))
         }),
@@ -326,16 +320,11 @@ fn measured(
     let problems = top.problems;
     let workload = section(top, "workload", "add for example:\n[workload]\nkind = \"rush\"");
     let load = section(top, "load", "add for example:\n[load]\nclients = [1, 8, 64]\nduration = \"30s\"");
-    let (clients, load) = match load {
-        None => (Vec::new(), None),
-        Some((table, span)) => {
-            (load::clients(&Fields::new(&keys::LOAD, table, span, problems)), Some((table, span)))
-        }
-    };
+    let fields = load.map(|(table, span)| Fields::new(&keys::LOAD, table, span, problems));
+    let clients = fields.as_ref().map_or_else(Vec::new, load::clients);
     let combinations = match (workload, load) {
         (Some(workload), Some(load)) => {
-            let parts = Parts { workload, load, clients: &clients, factors };
-            parts.combinations(known, problems)
+            Parts { workload, load, clients: &clients, factors }.combinations(known, problems)
         }
         (Some((table, span)), None) if !factors::vary_kind(factors) => {
             workload::read(table, span, false, known, problems);
@@ -356,16 +345,11 @@ fn kept(
     match treatments {
         None => Vec::new(),
         Some([]) => {
-            let message = "`design.exclude` leaves nothing to measure";
-            top.problems.report(Diagnostic::new(span_of_design(top), message).help("exclude less"));
+            top.refuse("design", "`design.exclude` leaves nothing to measure", "exclude less");
             Vec::new()
         }
         Some(treatments) => limit::resolved(limits, treatments, parts, top),
     }
-}
-
-fn span_of_design(top: &Fields<'_>) -> Span {
-    top.table("design").map(|(_, span)| span).unwrap_or_default()
 }
 
 /// Fewest and most blocks of a run whose number of blocks depends on its data.
@@ -373,8 +357,7 @@ const BLOCKS_AUTO: (u32, u32) = (3, 50);
 
 fn section<'a>(top: &Fields<'a>, key: &str, help: &str) -> Option<(&'a Table, Span)> {
     if top.node(key).is_none() && !top.is_mistyped(key) {
-        let message = format!("missing table [{key}]");
-        top.problems.report(Diagnostic::new(top.span, message).help(help));
+        top.refuse_table(format!("missing table [{key}]"), help);
     }
     top.table(key)
 }
@@ -394,14 +377,8 @@ const FRESH_DATA: [(&str, FreshData); 3] =
 
 fn design(top: &Fields<'_>, known: &choice::Known<'_>) -> Design {
     let Some((table, span)) = top.table("design") else {
-        return Design {
-            blocks: 5,
-            budget: None,
-            seed: 1,
-            data: FreshData::Auto,
-            compare: None,
-            exclusions: Vec::new(),
-        };
+        let (data, exclusions) = (FreshData::Auto, Vec::new());
+        return Design { blocks: 5, budget: None, seed: 1, data, compare: None, exclusions };
     };
     let fields = Fields::new(&keys::DESIGN, table, span, top.problems);
     let is_auto =
@@ -411,16 +388,14 @@ fn design(top: &Fields<'_>, known: &choice::Known<'_>) -> Design {
     let budget = fields.duration("budget").filter(|_| is_auto.is_some());
     if let Some(node) = is_auto.filter(|_| fields.node("budget").is_none()) {
         let message = "`design.blocks` is \"auto\" without a budget";
-        let help = "say how long the run may take: `budget = \"2h\"`";
-        top.problems.report(Diagnostic::new(node.span, message).help(help));
+        top.problems.refuse(node.span, message, "say how long the run may take: `budget = \"2h\"`");
     }
     let seed = fields.integer("seed").unwrap_or(1);
     let data = fields.choice("data", &FRESH_DATA).unwrap_or(FreshData::Auto);
     let cluster = known.systems.iter().find(|system| system.is_cluster());
-    if let (Some(cluster), Some(node), FreshData::Restore) = (cluster, fields.node("data"), data) {
+    if let (Some(cluster), FreshData::Restore) = (cluster, data) {
         let message = format!("the data of the cluster `{}` cannot be restored by copy", cluster.name);
-        let help = "write \"load\", or \"auto\", which copies where it can";
-        top.problems.report(Diagnostic::new(node.span, message).help(help));
+        fields.refuse("data", message, "write \"load\", or \"auto\", which copies where it can");
     }
     let compare = compare(&fields, known.factors);
     Design { blocks, budget, seed, data, compare, exclusions: choice::read(&fields, "exclude", known) }
@@ -436,9 +411,8 @@ fn compare(design: &Fields<'_>, factors: &[factors::Factor]) -> Option<Compare> 
     if found.is_none() {
         let known: Vec<&str> =
             std::iter::once("system").chain(factors.iter().map(|factor| factor.name.as_str())).collect();
-        let span = design.node("compare").map(|node| node.span).unwrap_or_default();
         let message = format!("`{name}` is not varied in this experiment");
-        design.problems.report(Diagnostic::new(span, message).help(suggestion(name, &known, "varied")));
+        design.refuse("compare", message, suggestion(name, &known, "varied"));
     }
     found.map(Compare::Factor)
 }
@@ -474,18 +448,17 @@ impl Parts<'_> {
             }
             let levels = self.factors.iter().zip(&combination);
             let levels = levels.map(|(factor, &level)| factor.levels[level].name.clone()).collect();
-            let (mut query_mode, mut settings) = (None, Vec::new());
-            let (mut storage, mut endpoint) = (None, None);
+            let (mut variation, mut settings) = (Variation::default(), Vec::new());
             let mut beside = BTreeMap::new();
             for change in factors::changes(self.factors, &combination) {
                 let value = change.node.value.scalar_text().unwrap_or_default();
                 match &change.place {
-                    Place::QueryMode => query_mode = QueryMode::named(&value),
+                    Place::QueryMode => variation.query_mode = QueryMode::named(&value),
                     Place::Setting { system, name } => {
                         settings.push(SettingLevel { system: system.clone(), name: name.clone(), value });
                     }
-                    Place::Storage => storage = Some(value),
-                    Place::Endpoint => endpoint = Some(value),
+                    Place::Storage => variation.storage = Some(value),
+                    Place::Endpoint => variation.endpoint = Some(value),
                     Place::Beside(name) => {
                         beside.extend(value.parse().ok().map(|clients| (name.clone(), clients)));
                     }
@@ -493,16 +466,7 @@ impl Parts<'_> {
                 }
             }
             if let (Some(workload), Some(load)) = (workload, load) {
-                found.push(Combination {
-                    levels,
-                    workload,
-                    load,
-                    query_mode,
-                    settings,
-                    storage,
-                    endpoint,
-                    beside,
-                });
+                found.push(Combination { levels, workload, load, variation, settings, beside });
             }
         }
         found

@@ -24,10 +24,10 @@ pub(super) struct Known<'a> {
 /// `script = "FILE"`, where there is one.
 pub(super) fn one_script(node: &Node, known: Known<'_>, problems: &Problems) -> Option<OptionValue> {
     let path = format!("workload.{SCRIPT}");
-    let Value::Text(_) = &node.value else {
-        wrong_type(node.span, &path, "a file", &node.value, problems);
+    if node.value.text().is_none() {
+        wrong_type(node, &path, "a file", problems);
         return None;
-    };
+    }
     let one = std::slice::from_ref(node);
     scripts::read(one, node.span, &path, known.scripts, problems).map(OptionValue::Scripts)
 }
@@ -36,8 +36,8 @@ pub(super) fn one_script(node: &Node, known: Known<'_>, problems: &Problems) -> 
 fn texts(table: &Table, path: &str, problems: &Problems) -> Option<BTreeMap<String, String>> {
     let text = |entry: &Entry| match &entry.node.value {
         Value::Text(text) => Some((entry.key.clone(), text.clone())),
-        other => {
-            wrong_type(entry.node.span, &format!("{path}.{:?}", entry.key), "a text", other, problems);
+        _ => {
+            wrong_type(&entry.node, &format!("{path}.{:?}", entry.key), "a text", problems);
             None
         }
     };
@@ -98,7 +98,7 @@ pub(super) fn value(
             unknown_word(node.span, &path, text, words, problems);
             None
         }
-        (kind, found) => {
+        (kind, _) => {
             let expected = match kind {
                 OptionKind::Integer { .. } => "an integer".to_owned(),
                 OptionKind::Number { .. } => "a number".to_owned(),
@@ -108,7 +108,7 @@ pub(super) fn value(
                 OptionKind::Texts => "a table of texts".to_owned(),
                 OptionKind::Scripts { .. } => "a list of files, or tables `[[workload.scripts]]`".to_owned(),
             };
-            wrong_type(node.span, &path, &expected, found, problems);
+            wrong_type(node, &path, &expected, problems);
             None
         }
     }

@@ -11,7 +11,7 @@ pub(super) fn all(file: &Table, problems: &Problems) -> Vec<Entry> {
     let Some(node) = file.get("profile") else { return Vec::new() };
     let Value::Table(table) = &node.value else {
         let message = format!("`profile` must be tables, not {}", node.value.type_name());
-        problems.report(Diagnostic::new(node.span, message).help("write `[profile.NAME]`"));
+        problems.refuse(node.span, message, "write `[profile.NAME]`");
         return Vec::new();
     };
     let mut profiles = Vec::new();
@@ -20,16 +20,14 @@ pub(super) fn all(file: &Table, problems: &Problems) -> Vec<Entry> {
             let message =
                 format!("`{0}` is a table of the spec and cannot be the name of a profile", entry.key);
             let help = format!("write `[profile.NAME]`, and `{}` under it", entry.key);
-            problems.report(Diagnostic::new(entry.key_span, message).help(help));
+            problems.refuse(entry.key_span, message, help);
             break;
         }
         match &entry.node.value {
             Value::Table(overlay) => {
                 if let Some(inner) = overlay.entry("profile") {
-                    let message = "a profile cannot hold profiles";
-                    problems.report(
-                        Diagnostic::new(inner.key_span, message).help("write `[profile.NAME]` at the top"),
-                    );
+                    let help = "write `[profile.NAME]` at the top";
+                    problems.refuse(inner.key_span, "a profile cannot hold profiles", help);
                 }
                 profiles.push(entry.clone());
             }
@@ -37,7 +35,7 @@ pub(super) fn all(file: &Table, problems: &Problems) -> Vec<Entry> {
                 let message = format!("profile `{}` must be a table, not {}", entry.key, other.type_name());
                 let help =
                     "a key that stands under [profile] is the name of a profile: write `[profile.NAME]`";
-                problems.report(Diagnostic::new(entry.key_span, message).help(help));
+                problems.refuse(entry.key_span, message, help);
             }
         }
     }

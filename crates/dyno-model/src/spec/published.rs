@@ -3,10 +3,9 @@
 use super::diagnostic::Diagnostic;
 use super::keys::{PUBLISHED, Takes};
 use super::load;
-use super::reader::{Fields, wrong_type};
+use super::reader::{Fields, unknown_system, wrong_type};
 use super::tree::Value;
 use crate::plan::{Metric, Published};
-use crate::words::suggestion;
 
 /// Words of `metric`.
 const METRICS: [(&str, Metric); 4] = [
@@ -27,10 +26,8 @@ pub(super) fn read(top: &Fields<'_>, systems: &[&str]) -> Vec<Published> {
 fn one(fields: &Fields<'_>, systems: &[&str]) -> Option<Published> {
     let source = fields.required_text("source", "say where the figures stand, with machine and year");
     let series = fields.required_text("series", "name the curve, for example `series = \"MySQL 5.0.7\"`");
-    let metric = fields.choice("metric", &METRICS);
-    if fields.node("metric").is_none() {
-        fields.missing("metric", "add for example `metric = \"throughput\"`");
-    }
+    let help = "add for example `metric = \"throughput\"`";
+    let metric = fields.required_choice("metric", &METRICS, help);
     let clients = match (fields.node("clients"), fields.node("rows")) {
         (Some(node), _) => load::client_list(fields, node),
         (None, Some(_)) => Vec::new(),
@@ -42,23 +39,15 @@ fn one(fields: &Fields<'_>, systems: &[&str]) -> Option<Published> {
     let rows = fields.node("rows");
     if let (Some(clients), Some(rows)) = (fields.node("clients"), rows) {
         let message = "`published.clients` and `published.rows` cannot both be given";
-        fields.problems.report(
-            Diagnostic::new(rows.span, message)
-                .related(clients.span, "the other one")
-                .help("remove one of them"),
-        );
+        fields.problems.refuse_both(rows.span, clients.span, message);
     }
     let rows = rows.map(|node| load::row_list(fields, "rows", node)).unwrap_or_default();
     let values = values(fields);
     check_lengths(fields);
     let approximate = fields.boolean("approximate").unwrap_or(false);
     let system = fields.text("system");
-    if let (Some(name), Some(node)) = (system, fields.node("system"))
-        && !systems.contains(&name)
-    {
-        let message = format!("no system is called `{name}`");
-        let help = suggestion(name, systems, "systems");
-        fields.problems.report(Diagnostic::new(node.span, message).label("not a system").help(help));
+    if let Some(name) = system.filter(|name| !systems.contains(name)) {
+        unknown_system(fields.place("system"), name, systems, fields.problems);
     }
     Some(Published {
         source: source?.to_owned(),
@@ -78,7 +67,7 @@ fn values(fields: &Fields<'_>) -> Vec<f64> {
         return Vec::new();
     };
     let Value::List(items) = &node.value else {
-        wrong_type(node.span, &fields.path("values"), "a list of numbers", &node.value, fields.problems);
+        wrong_type(node, &fields.path("values"), "a list of numbers", fields.problems);
         return Vec::new();
     };
     let &Takes::NumbersFrom(least) = fields.takes("values") else {
@@ -90,7 +79,7 @@ fn values(fields: &Fields<'_>) -> Vec<f64> {
             Value::Integer(value) => value as f64,
             Value::Number(value) => value,
             _ => {
-                wrong_type(item.span, "each of published.values", "a number", &item.value, fields.problems);
+                wrong_type(item, "each of published.values", "a number", fields.problems);
                 continue;
             }
         };
@@ -113,11 +102,9 @@ fn check_lengths(fields: &Fields<'_>) {
         && counts.len() != figures.len()
     {
         let message = format!("{} values for {} numbers of {things}", figures.len(), counts.len());
-        fields.problems.report(
-            Diagnostic::new(values.span, message)
-                .label(format!("{} values", figures.len()))
-                .related(axis.span, format!("{} numbers of {things}", counts.len()))
-                .help(format!("give one value per number of {things}")),
-        );
+        let diagnostic = Diagnostic::new(values.span, message)
+            .label(format!("{} values", figures.len()))
+            .related(axis.span, format!("{} numbers of {things}", counts.len()));
+        fields.problems.report(diagnostic.help(format!("give one value per number of {things}")));
     }
 }

@@ -24,7 +24,6 @@ impl<'a> Fields<'a> {
         span: Span,
         problems: &'a Problems,
     ) -> Self {
-        let fields = Self { section, table, span, problems };
         let known: Vec<&str> = section.keys.iter().map(|key| key.name).collect();
         for entry in &table.entries {
             if known.contains(&entry.key.as_str()) {
@@ -38,7 +37,7 @@ impl<'a> Fields<'a> {
             }
             problems.report(Diagnostic::new(entry.key_span, message).label("not a key").help(help));
         }
-        fields
+        Self { section, table, span, problems }
     }
 
     /// True when the table has an unknown key that is probably meant to be this one.
@@ -62,54 +61,61 @@ impl<'a> Fields<'a> {
         self.table.get(key)
     }
 
+    /// Where the value of a key stands; the whole table, where it is not there.
+    pub(super) fn place(&self, key: &str) -> Span {
+        self.node(key).map_or(self.span, |node| node.span)
+    }
+
+    /// Reports what is wrong with the value of a key.
+    pub(super) fn refuse(&self, key: &str, message: impl Into<String>, help: impl Into<String>) {
+        self.problems.refuse(self.place(key), message, help);
+    }
+
+    /// Reports what is wrong with the table.
+    pub(super) fn refuse_table(&self, message: impl Into<String>, help: impl Into<String>) {
+        self.problems.refuse(self.span, message, help);
+    }
+
     /// Reports that a required key is missing, unless it is there with a slip in its name, which is reported already.
     pub(super) fn missing(&self, key: &str, help: &str) {
         if self.is_mistyped(key) {
             return;
         }
         let message = format!("missing key `{key}` {}", self.section.place());
-        self.problems.report(Diagnostic::new(self.span, message).help(help));
+        self.refuse_table(message, help);
     }
 
     /// A text that must be there and not be blank.
     pub(super) fn required_text(&self, key: &str, help: &str) -> Option<&'a str> {
-        let Some(node) = self.node(key) else {
+        if self.node(key).is_none() {
             self.missing(key, help);
-            return None;
-        };
-        let text = self.as_text(node, key)?;
+        }
+        let text = self.text(key)?;
         if text.trim().is_empty() {
-            let message = format!("`{}` must not be empty", self.path(key));
-            self.problems.report(Diagnostic::new(node.span, message).help(help));
+            self.refuse(key, format!("`{}` must not be empty", self.path(key)), help);
             return None;
         }
         Some(text)
     }
 
-    pub(super) fn text(&self, key: &str) -> Option<&'a str> {
-        self.node(key).and_then(|node| self.as_text(node, key))
+    /// The value of a key, which has to be of a type.
+    fn typed<T>(&self, key: &str, expected: &str, of: impl Fn(&'a Value) -> Option<T>) -> Option<T> {
+        let node = self.node(key)?;
+        let found = of(&node.value);
+        if found.is_none() {
+            wrong_type(node, &self.path(key), expected, self.problems);
+        }
+        found
     }
 
-    fn as_text(&self, node: &'a Node, key: &str) -> Option<&'a str> {
-        match &node.value {
-            Value::Text(text) => Some(text),
-            other => {
-                wrong_type(node.span, &self.path(key), "a text", other, self.problems);
-                None
-            }
-        }
+    pub(super) fn text(&self, key: &str) -> Option<&'a str> {
+        self.typed(key, "a text", Value::text)
     }
 
     /// `true` or `false`.
     pub(super) fn boolean(&self, key: &str) -> Option<bool> {
-        let node = self.node(key)?;
-        match &node.value {
-            Value::Boolean(value) => Some(*value),
-            other => {
-                wrong_type(node.span, &self.path(key), "true or false", other, self.problems);
-                None
-            }
-        }
+        let boolean = |value: &Value| if let Value::Boolean(value) = value { Some(*value) } else { None };
+        self.typed(key, "true or false", boolean)
     }
 
     /// A whole number.
@@ -150,18 +156,13 @@ impl<'a> Fields<'a> {
             return None;
         };
         match quantity::duration(text) {
-            Err(reason) => {
-                let message = format!("`{path}` is not a duration: {reason}");
-                self.problems.report(Diagnostic::new(node.span, message).help(example));
-                None
-            }
+            Err(reason) => self.refuse(key, format!("`{path}` is not a duration: {reason}"), example),
             Ok(Nanos(0)) if *is_positive => {
-                let message = format!("`{path}` must be more than 0, got `{text}`");
-                self.problems.report(Diagnostic::new(node.span, message).help(example));
-                None
+                self.refuse(key, format!("`{path}` must be more than 0, got `{text}`"), example);
             }
-            Ok(duration) => Some(duration),
+            Ok(duration) => return Some(duration),
         }
+        None
     }
 
     /// A rate per second of a key, which holds it alone or in a list.
@@ -181,32 +182,32 @@ impl<'a> Fields<'a> {
             },
             other => format!("`{path}` must be a text, not {}", other.type_name()),
         };
-        self.problems.report(Diagnostic::new(node.span, message).help(example));
+        self.problems.refuse(node.span, message, example);
         None
     }
 
     /// One of a list of words.
     pub(super) fn choice<T: Copy>(&self, key: &str, choices: &[(&str, T)]) -> Option<T> {
-        let node = self.node(key)?;
-        let text = self.as_text(node, key)?;
+        let text = self.text(key)?;
         if let Some((_, value)) = choices.iter().find(|(word, _)| *word == text) {
             return Some(*value);
         }
         let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
-        unknown_word(node.span, &self.path(key), text, &words, self.problems);
+        unknown_word(self.place(key), &self.path(key), text, &words, self.problems);
         None
+    }
+
+    /// The same of a key that must be there.
+    pub(super) fn required_choice<T: Copy>(&self, key: &str, choices: &[(&str, T)], help: &str) -> Option<T> {
+        if self.node(key).is_none() {
+            self.missing(key, help);
+        }
+        self.choice(key, choices)
     }
 
     /// A table inside this one.
     pub(super) fn table(&self, key: &str) -> Option<(&'a Table, Span)> {
-        let node = self.node(key)?;
-        match &node.value {
-            Value::Table(table) => Some((table, node.span)),
-            other => {
-                wrong_type(node.span, &self.path(key), "a table", other, self.problems);
-                None
-            }
-        }
+        Some((self.typed(key, "a table", Value::table)?, self.place(key)))
     }
 
     /// The tables of `[[key]]`.
@@ -216,17 +217,17 @@ impl<'a> Fields<'a> {
         let Value::List(items) = &node.value else {
             let message = format!("`{key}` must be a list of tables, not {}", node.value.type_name());
             let help = format!("write the heading with two brackets: `{heading}`");
-            self.problems.report(Diagnostic::new(node.span, message).help(help));
+            self.problems.refuse(node.span, message, help);
             return Vec::new();
         };
-        let mut tables = Vec::new();
-        for item in items {
-            match &item.value {
-                Value::Table(table) => tables.push((table, item.span)),
-                other => wrong_type(item.span, &format!("each {heading}"), "a table", other, self.problems),
+        let table = |item: &'a Node| {
+            let table = item.value.table();
+            if table.is_none() {
+                wrong_type(item, &format!("each {heading}"), "a table", self.problems);
             }
-        }
-        tables
+            Some((table?, item.span))
+        };
+        items.iter().filter_map(table).collect()
     }
 }
 
@@ -235,9 +236,16 @@ pub(super) const PASSWORD_HELP: &str = "the spec is stored with the results and 
      `password_env = \"VARIABLE\"` or `password_file = \"FILE\"`";
 
 /// Reports a value of the wrong type.
-pub(super) fn wrong_type(span: Span, path: &str, expected: &str, found: &Value, problems: &Problems) {
-    let message = format!("`{path}` must be {expected}, not {}", found.type_name());
-    problems.report(Diagnostic::new(span, message).label(format!("expected {expected}")));
+pub(super) fn wrong_type(node: &Node, path: &str, expected: &str, problems: &Problems) {
+    let message = format!("`{path}` must be {expected}, not {}", node.value.type_name());
+    problems.report(Diagnostic::new(node.span, message).label(format!("expected {expected}")));
+}
+
+/// Reports the name of a system that there is not.
+pub(super) fn unknown_system(span: Span, name: &str, known: &[&str], problems: &Problems) {
+    let message = format!("no system is called `{name}`");
+    let help = suggestion(name, known, "systems");
+    problems.report(Diagnostic::new(span, message).label("not a system").help(help));
 }
 
 /// Reports a word that is not among the allowed ones.
@@ -267,11 +275,11 @@ pub(super) fn integer(
         }
         Value::Text(text) if text.replace('_', "").parse::<i64>().is_ok() => {
             let message = format!("`{path}` must be an integer, not a text");
-            problems.report(Diagnostic::new(node.span, message).help("remove the quotes"));
+            problems.refuse(node.span, message, "remove the quotes");
             None
         }
-        other => {
-            wrong_type(node.span, path, "an integer", other, problems);
+        _ => {
+            wrong_type(node, path, "an integer", problems);
             None
         }
     }

@@ -1,11 +1,11 @@
 //! `[[workload.request]]`: what the workload `http` sends, and which answers it wants.
 
-use super::diagnostic::{Diagnostic, Span};
+use super::diagnostic::Span;
 use super::keys::REQUEST;
 use super::reader::{Fields, wrong_type};
 use super::tree::{Node, Value};
 use crate::plan::RequestPlan;
-use crate::template::Template;
+use crate::template::{Template, TemplateError};
 use std::collections::BTreeMap;
 
 /// Longest name, so that tables stay readable.
@@ -25,14 +25,14 @@ pub(super) fn read(workload: &Fields<'_>) -> Vec<RequestPlan> {
         let Some(request) = request(&fields) else { continue };
         if requests.iter().any(|other| other.name == request.name) {
             let message = format!("two requests are called `{}`", request.name);
-            refuse(&fields, "name", message, "each has response times of its own: give each its own name");
+            fields.refuse("name", message, "each has response times of its own: give each its own name");
         }
         requests.push(request);
     }
     if requests.is_empty() && workload.problems.is_empty() {
         let message = "workload `http` has no requests";
         let help = "add for example:\n[[workload.request]]\nname = \"item\"\npath = \"/items/${key}\"";
-        workload.problems.report(Diagnostic::new(workload.span, message).help(help));
+        workload.refuse_table(message, help);
     }
     requests
 }
@@ -46,19 +46,19 @@ fn request(fields: &Fields<'_>) -> Option<RequestPlan> {
             "write at most {NAME_MAX} bytes without control characters, and none of {}",
             TAKEN.join(", ")
         );
-        refuse(fields, "name", format!("`{name}` cannot be the name of a request"), &help);
+        fields.refuse("name", format!("`{name}` cannot be the name of a request"), help);
     }
     let method = fields.text("method").unwrap_or("GET");
     if method.is_empty() || !method.bytes().all(is_token) || method == "CONNECT" {
         let help = "write for example `GET`, `POST`, `PUT`, `DELETE` or `HEAD`";
-        refuse(fields, "method", format!("`{method}` is no method that can be sent"), help);
+        fields.refuse("method", format!("`{method}` is no method that can be sent"), help);
     }
     let path = fields.required_text("path", "add for example `path = \"/items/${key}\"`");
     if let Some(path) = path
         && (!path.starts_with('/') || !path.bytes().all(|byte| byte.is_ascii_graphic()))
     {
         let help = "a path begins with `/`; write `%20` for a blank, and other signs in percent-encoding too";
-        refuse(fields, "path", format!("`{path}` is no path"), help);
+        fields.refuse("path", format!("`{path}` is no path"), help);
     }
     for (key, text) in [("path", path), ("body", fields.text("body"))] {
         if let (Some(text), Some(node)) = (text, fields.node(key)) {
@@ -77,11 +77,6 @@ fn request(fields: &Fields<'_>) -> Option<RequestPlan> {
     })
 }
 
-fn refuse(fields: &Fields<'_>, key: &str, message: String, help: &str) {
-    let span = fields.node(key).map_or(fields.span, |node| node.span);
-    fields.problems.report(Diagnostic::new(span, message).help(help));
-}
-
 /// RFC 9110, section 5.6.2.
 fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
@@ -91,9 +86,7 @@ fn headers(fields: &Fields<'_>) -> BTreeMap<String, String> {
     let mut headers = BTreeMap::new();
     let Some((table, _)) = fields.table("headers") else { return headers };
     for entry in &table.entries {
-        let report = |span: Span, message: String, help: &str| {
-            fields.problems.report(Diagnostic::new(span, message).help(help));
-        };
+        let report = |span: Span, message: String, help: &str| fields.problems.refuse(span, message, help);
         let lower = entry.key.to_lowercase();
         if entry.key.is_empty() || !entry.key.bytes().all(is_token) {
             let help = "write letters, digits and hyphens";
@@ -104,7 +97,7 @@ fn headers(fields: &Fields<'_>) -> BTreeMap<String, String> {
         }
         let Value::Text(text) = &entry.node.value else {
             let path = format!("{}.{}", fields.path("headers"), entry.key);
-            wrong_type(entry.node.span, &path, "a text", &entry.node.value, fields.problems);
+            wrong_type(&entry.node, &path, "a text", fields.problems);
             continue;
         };
         if text.bytes().any(|byte| byte.is_ascii_control()) {
@@ -126,13 +119,8 @@ fn headers(fields: &Fields<'_>) -> BTreeMap<String, String> {
 }
 
 fn check_template(fields: &Fields<'_>, node: &Node, text: &str) -> Option<Template> {
-    match Template::parse(text) {
-        Ok(template) => Some(template),
-        Err(error) => {
-            fields.problems.report(Diagnostic::new(node.span, error.message).help(error.help));
-            None
-        }
-    }
+    let refuse = |error: TemplateError| fields.problems.refuse(node.span, error.message, error.help);
+    Template::parse(text).map_err(refuse).ok()
 }
 
 fn statuses(fields: &Fields<'_>) -> Vec<u16> {

@@ -37,7 +37,7 @@ impl Place<'_> {
             let message = format!("cannot read the {what} `{file}`: {why}");
             let folder = if self.is_line { "in which dyno runs" } else { "of the spec" };
             let help = format!("paths of {what}s are relative to the folder {folder}");
-            problems.report(Diagnostic::new(span, message).help(help));
+            problems.refuse(span, message, help);
         })
         .ok()
     }
@@ -52,9 +52,8 @@ pub(super) fn read(
     problems: &Problems,
 ) -> Option<Vec<ScriptText>> {
     if items.is_empty() {
-        let message = format!("`{path}` names no script");
         let help = format!("name files: `{path} = [\"FILE\"]`");
-        problems.report(Diagnostic::new(span, message).help(help));
+        problems.refuse(span, format!("`{path}` names no script"), help);
         return None;
     }
     let mut found: Vec<ScriptText> = Vec::new();
@@ -63,8 +62,8 @@ pub(super) fn read(
         let script = match &item.value {
             Value::Text(text) => named_file(text, item.span, place, problems),
             Value::Table(table) => table_of(&Fields::new(&SCRIPT, table, item.span, problems), place),
-            other => {
-                wrong_type(item.span, path, "a file or a table", other, problems);
+            _ => {
+                wrong_type(item, path, "a file or a table", problems);
                 None
             }
         };
@@ -111,37 +110,28 @@ fn table_of(fields: &Fields<'_>, place: Place<'_>) -> Option<ScriptText> {
     let (text, name) = match (fields.node("file"), fields.node("sql")) {
         (Some(node), None) => {
             let file = fields.required_text("file", "name a file")?;
-            (
-                place.text("script", file, node.span, fields.problems)?,
-                fields.text("name").unwrap_or(stem(file)),
-            )
+            let text = place.text("script", file, node.span, fields.problems)?;
+            (text, fields.text("name").unwrap_or(stem(file)))
         }
         (None, Some(_)) => {
             let text = fields.required_text("sql", "write for example `sql = \"SELECT 1\"`")?;
             (text.to_owned(), fields.required_text("name", "add for example `name = \"recent orders\"`")?)
         }
         (None, None) => {
-            fields.missing(
-                "sql",
-                "give the text: `sql = \"SELECT ...\"`, or name its file: `file = \"read.sql\"`",
-            );
+            let help = "give the text: `sql = \"SELECT ...\"`, or name its file: `file = \"read.sql\"`";
+            fields.missing("sql", help);
             return None;
         }
         (Some(file), Some(sql)) => {
             let message = "a script has both `file` and `sql`";
-            fields.problems.report(
-                Diagnostic::new(sql.span, message)
-                    .related(file.span, "the other one")
-                    .help("remove one of them"),
-            );
+            fields.problems.refuse_both(sql.span, file.span, message);
             return None;
         }
     };
     let name = name.trim();
     if name.is_empty() || name.chars().any(char::is_control) || name.chars().count() > 60 {
         let message = "a script's name must be one line of at most 60 characters";
-        let span = fields.node("name").map_or(fields.span, |node| node.span);
-        fields.problems.report(Diagnostic::new(span, message));
+        fields.problems.report(Diagnostic::new(fields.place("name"), message));
         return None;
     }
     Some(ScriptText { name: name.to_owned(), weight, think, text })

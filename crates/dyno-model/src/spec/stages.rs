@@ -21,12 +21,12 @@ const EXAMPLE: &str = "write for example `rate = \"500/s\"`, `rate = [\"100/s\",
 pub(super) fn read(load: &Fields<'_>, place: Place<'_>, clients: &[u32]) -> Option<Stages> {
     let span = load.node("stages")?.span;
     let tables = load.tables("stages");
-    let refuse = |span: Span, message: String, help: &str| {
-        load.problems.report(Diagnostic::new(span, message).help(help));
+    let refuse = |span: Span, message: &str, help: &str| {
+        load.problems.refuse(span, message, help);
         None
     };
     if tables.is_empty() && matches!(&load.node("stages")?.value, Value::List(items) if items.is_empty()) {
-        return refuse(span, "`load.stages` is an empty list".to_owned(), EXAMPLE);
+        return refuse(span, "`load.stages` is an empty list", EXAMPLE);
     }
     let mut found: Vec<(LoadBy, Stage, Span)> = Vec::new();
     let mut is_whole = true;
@@ -38,36 +38,29 @@ pub(super) fn read(load: &Fields<'_>, place: Place<'_>, clients: &[u32]) -> Opti
             continue;
         };
         if found.iter().any(|(_, other, _)| other.name == name) {
-            refuse(
-                *span,
-                format!("two stages are called `{name}`"),
-                "names tell them apart in the report: give one another `name`",
-            );
+            let help = "names tell them apart in the report: give one another `name`";
+            fields.refuse_table(format!("two stages are called `{name}`"), help);
         }
         found.push((by, Stage { name, segments }, *span));
     }
     let by = found.first().filter(|_| is_whole)?.0;
     if let Some((_, _, span)) = found.iter().find(|(other, ..)| *other != by) {
         let message = format!("the first stage is given by its `{by}`, this one is not");
-        return refuse(*span, message, "give all stages a rate, or all a number of clients");
+        return refuse(*span, &message, "give all stages a rate, or all a number of clients");
     }
     let stages = Stages { by, stages: found.into_iter().map(|(_, stage, _)| stage).collect() };
     let highest = stages.highest();
     if highest == 0.0 {
-        return refuse(span, "all stages have a load of 0".to_owned(), EXAMPLE);
+        return refuse(span, "all stages have a load of 0", EXAMPLE);
     }
     if stages.length().as_secs_f64() > SECONDS_MAX {
-        return refuse(
-            span,
-            "the stages last longer than three days".to_owned(),
-            "squeeze a file with `duration`",
-        );
+        return refuse(span, "the stages last longer than three days", "squeeze a file with `duration`");
     }
     if let (LoadBy::Clients, Some(least)) = (by, clients.iter().min())
         && highest > f64::from(*least)
     {
         let message = format!("a stage has {highest} clients, `load.clients` is {least}");
-        return refuse(span, message, &format!("write `clients = {highest}` in [load]"));
+        return refuse(span, &message, &format!("write `clients = {highest}` in [load]"));
     }
     Some(stages)
 }
@@ -80,8 +73,7 @@ fn name(fields: &Fields<'_>, index: usize) -> Option<String> {
     let name = fields.required_text("name", "leave it out, and it is called by its number")?.trim();
     if name.chars().any(char::is_control) || name.chars().count() > NAME_MAX {
         let message = format!("a stage's name must be one line of at most {NAME_MAX} characters");
-        let span = fields.node("name").map_or(fields.span, |node| node.span);
-        fields.problems.report(Diagnostic::new(span, message));
+        fields.problems.report(Diagnostic::new(fields.place("name"), message));
         return None;
     }
     Some(name.to_owned())
@@ -97,18 +89,13 @@ fn course(fields: &Fields<'_>, place: Place<'_>) -> Option<(LoadBy, Vec<Segment>
         [one] => one,
         [] => {
             if !keys.iter().any(|key| fields.is_mistyped(key)) {
-                let message = "a stage has none of `rate`, `clients` and `file`";
-                fields.problems.report(Diagnostic::new(fields.span, message).help(EXAMPLE));
+                fields.refuse_table("a stage has none of `rate`, `clients` and `file`", EXAMPLE);
             }
             return None;
         }
         [first, second, ..] => {
             let message = format!("a stage has both `{}` and `{}`", first.0, second.0);
-            fields.problems.report(
-                Diagnostic::new(second.1.span, message)
-                    .related(first.1.span, "the other one")
-                    .help("remove one of them"),
-            );
+            fields.problems.refuse_both(second.1.span, first.1.span, message);
             return None;
         }
     };
@@ -118,7 +105,7 @@ fn course(fields: &Fields<'_>, place: Place<'_>) -> Option<(LoadBy, Vec<Segment>
         let course = lines(&text).map_err(|(line, reason)| {
             let message = format!("`{file}`, line {line}: {reason}");
             let help = "a file has the columns `seconds` and `rate` or `clients`, and a line for each time: `0,120.5`";
-            fields.problems.report(Diagnostic::new(node.span, message).help(help));
+            fields.problems.refuse(node.span, message, help);
         });
         let (by, segments) = course.ok()?;
         return Some((by, stretched(segments, duration)));
@@ -134,13 +121,7 @@ fn course(fields: &Fields<'_>, place: Place<'_>) -> Option<(LoadBy, Vec<Segment>
         Value::List(items) => match &items[..] {
             [from, to] => (value(from)?, value(to)?),
             _ => {
-                wrong_type(
-                    node.span,
-                    &fields.path(key),
-                    "one value or a list of two",
-                    &node.value,
-                    fields.problems,
-                );
+                wrong_type(node, &fields.path(key), "one value or a list of two", fields.problems);
                 return None;
             }
         },

@@ -24,9 +24,8 @@ pub(super) fn read(top: &Fields<'_>) -> Vec<Storage> {
         let time_limit = fields.duration("time_limit").unwrap_or(TIME_LIMIT_DEFAULT);
         let (Some(name), Some(data)) = (name, data) else { continue };
         if storages.iter().any(|other| other.name == name) {
-            let span = fields.node("name").map_or(span, |node| node.span);
             let message = format!("two storages are called `{name}`");
-            top.problems.report(Diagnostic::new(span, message).help("levels name them: give each its own"));
+            fields.refuse("name", message, "levels name them: give each its own");
         }
         storages.push(Storage { name: name.to_owned(), data: data.into(), log, before, after, time_limit });
     }
@@ -59,6 +58,6 @@ pub(super) fn check(factors: &[Factor], storages: &[Storage], systems: &[SystemP
     };
     if let Some((system, why)) = systems.iter().find_map(|system| Some((system, refusal(system)?))) {
         let message = format!("storage cannot be varied of `{}`: {why}", system.name);
-        problems.report(Diagnostic::new(span, message).help("measure it in an experiment of its own"));
+        problems.refuse(span, message, "measure it in an experiment of its own");
     }
 }

@@ -61,12 +61,12 @@ pub(super) fn check_query_mode(mode: QueryMode, system: &SystemPlan, span: Span,
     if mode == QueryMode::Extended && !system.engine().traits().has_extended_queries {
         let message =
             format!("query mode `extended` exists for PostgreSQL only, and `{}` is not", system.name);
-        problems.report(Diagnostic::new(span, message).help("use `prepared` or `simple`"));
+        problems.refuse(span, message, "use `prepared` or `simple`");
     }
 }
 
 fn check_name<'a>(name: &'a str, fields: &Fields<'a>, names: &mut Vec<(&'a str, Span)>) {
-    let span = fields.node("name").map_or(fields.span, |node| node.span);
+    let span = fields.place("name");
     if name.chars().any(char::is_control) || name.chars().count() > 60 || name.trim() != name {
         let message = "a system's name must be one line of at most 60 characters without blanks around it";
         fields.problems.report(Diagnostic::new(span, message));
@@ -74,9 +74,8 @@ fn check_name<'a>(name: &'a str, fields: &Fields<'a>, names: &mut Vec<(&'a str, 
     if let Some((_, first)) = names.iter().find(|(other, _)| *other == name) {
         let message = format!("two systems are called `{name}`");
         let help = "names tell systems apart in the report: give each its own";
-        fields.problems.report(
-            Diagnostic::new(span, message).label("used again").related(*first, "used here first").help(help),
-        );
+        let diagnostic = Diagnostic::new(span, message).label("used again");
+        fields.problems.report(diagnostic.related(*first, "used here first").help(help));
     }
     names.push((name, span));
 }
@@ -87,10 +86,9 @@ fn source(fields: &Fields<'_>, sources: &[Source], variable: Variable) -> Option
     let server = fields.node("server");
     match (url, server) {
         (None, None) => {
-            let message = "the system has neither `url` nor `server`";
             let help = "`url = \"mysql://user@host:3306/database\"` measures a system that runs already, \
                         `server = { kind = \"mariadb\" }` lets dyno start one";
-            fields.problems.report(Diagnostic::new(fields.span, message).help(help));
+            fields.refuse_table("the system has neither `url` nor `server`", help);
             password(fields);
             None
         }
@@ -109,18 +107,14 @@ fn source(fields: &Fields<'_>, sources: &[Source], variable: Variable) -> Option
         }
         (None, Some(_)) => {
             refuse_password(fields, "a server that dyno starts gets a password of dyno's own");
-            if let Some(node) = fields.node("data") {
-                let message = "`data` goes with `url`: a server that dyno starts is empty";
-                fields.problems.report(Diagnostic::new(node.span, message).help("remove it"));
-            }
             let useless = [
+                ("data", "a server that dyno starts is empty"),
                 ("monitor", "a server that dyno starts is monitored where it is"),
                 ("steering", "dyno gives a server that it starts its settings itself"),
             ];
             for (key, why) in useless {
-                if let Some(node) = fields.node(key) {
-                    let message = format!("`{key}` goes with `url`: {why}");
-                    fields.problems.report(Diagnostic::new(node.span, message).help("remove it"));
+                if fields.node(key).is_some() {
+                    fields.refuse(key, format!("`{key}` goes with `url`: {why}"), "remove it");
                 }
             }
             Some((SystemSource::Managed(managed(fields)?), CONNECT_TIMEOUT_DEFAULT))
@@ -131,18 +125,16 @@ fn source(fields: &Fields<'_>, sources: &[Source], variable: Variable) -> Option
 fn existing(fields: &Fields<'_>, sources: &[Source], variable: Variable) -> Option<(ExistingSystem, Nanos)> {
     let of_variable = fields.node("url_env").and_then(|_| variable_name(fields, "url_env"));
     let text = match (fields.node("url"), fields.node("url_env")) {
-        (Some(_), Some(other)) => {
-            let message = "`url` and `url_env` cannot both be given";
-            fields.problems.report(Diagnostic::new(other.span, message).help("remove one of them"));
+        (Some(_), Some(_)) => {
+            fields.refuse("url_env", "`url` and `url_env` cannot both be given", "remove one of them");
             return None;
         }
-        (None, Some(node)) => {
+        (None, Some(_)) => {
             let name = of_variable.as_deref()?;
             let value = variable.and_then(|variable| variable(name));
             if value.is_none() {
                 let message = format!("`url_env`: the environment variable {name} is not set");
-                let help = format!("export {name}=... before dyno is started");
-                fields.problems.report(Diagnostic::new(node.span, message).help(help));
+                fields.refuse("url_env", message, format!("export {name}=... before dyno is started"));
             }
             value?
         }
@@ -153,8 +145,8 @@ fn existing(fields: &Fields<'_>, sources: &[Source], variable: Variable) -> Opti
     let key = if of_variable.is_some() { "url_env" } else { "url" };
     let whole = fields.node(key)?.span;
     let place = |range| if key == "url" { inside(whole, &text, range, sources) } else { whole };
-    let report = |message: String, span: Span, help: String| {
-        fields.problems.report(Diagnostic::new(span, format!("`{key}`: {message}")).help(help));
+    let report = |message: &str, span: Span, help: &str| {
+        fields.problems.refuse(span, format!("`{key}`: {message}"), help);
     };
     let address = Address::of_url(&text);
     if let Some(range) = address.password_range().filter(|_| key == "url") {
@@ -162,7 +154,7 @@ fn existing(fields: &Fields<'_>, sources: &[Source], variable: Variable) -> Opti
     }
     if let Some(range) = address.password_file_range() {
         let help = "take it out, and write `password_client = true`, which reads PGPASSFILE or ~/.pgpass";
-        report("a spec has no `passfile`".to_owned(), place(range), help.to_owned());
+        report("a spec has no `passfile`", place(range), help);
     }
     match address.target() {
         Err(errors) => {
@@ -171,7 +163,7 @@ fn existing(fields: &Fields<'_>, sources: &[Source], variable: Variable) -> Opti
                 if error.is_password {
                     fields.problems.hide(span);
                 }
-                report(error.message, span, error.help);
+                report(&error.message, span, &error.help);
             }
             None
         }
@@ -220,11 +212,9 @@ fn monitor(system: &Fields<'_>) -> Option<MonitorPlan> {
     let fields = Fields::new(&MONITOR, table, span, system.problems);
     let command = fields.required_text("command", "add for example `command = \"ssh db.example sh\"`");
     let pid_file = fields.text("pid_file");
-    if let (Some(file), Some(node)) = (pid_file, fields.node("pid_file"))
-        && (file.is_empty() || file.contains(char::is_whitespace))
-    {
+    if pid_file.is_some_and(|file| file.is_empty() || file.contains(char::is_whitespace)) {
         let message = "`system.monitor.pid_file` must be a path without blanks";
-        fields.problems.report(Diagnostic::new(node.span, message));
+        fields.problems.report(Diagnostic::new(fields.place("pid_file"), message));
     }
     Some(MonitorPlan { command: command?.to_owned(), pid_file: pid_file.map(str::to_owned) })
 }
@@ -234,8 +224,6 @@ fn steering(system: &Fields<'_>) -> Option<Box<SteeringPlan>> {
     let fields = Fields::new(&STEERING, table, span, system.problems);
     let [apply, restart, start, stop] =
         ["apply", "restart", "start", "stop"].map(|key| fields.text(key).map(str::to_owned));
-    let refuse =
-        |message: &str, help: &str| system.problems.report(Diagnostic::new(span, message).help(help));
     let turns = (start.is_some() || stop.is_some()).then(|| {
         // Without one of them there is no plan; what follows is not told a second time.
         TurnsPlan { start: start.unwrap_or_default(), stop: stop.unwrap_or_default() }
@@ -245,20 +233,17 @@ fn steering(system: &Fields<'_>) -> Option<Box<SteeringPlan>> {
             fields.missing("start", "add for example `start = \"docker run --detach --name db ...\"`");
         }
         if stop.is_empty() {
-            fields.missing(
-                "stop",
-                "what `start` starts must end; for example `stop = \"docker rm --force db\"`",
-            );
+            let help = "what `start` starts must end; for example `stop = \"docker rm --force db\"`";
+            fields.missing("stop", help);
         }
     }
     if turns.is_some() && restart.is_some() {
-        refuse(
-            "`restart` does not go with `start` and `stop`",
-            "leave it out: dyno stops and starts the system",
-        );
+        let help = "leave it out: dyno stops and starts the system";
+        fields.refuse_table("`restart` does not go with `start` and `stop`", help);
     }
     if apply.is_none() && restart.is_none() && turns.is_none() {
-        refuse("`steering` names no command", "add for example `restart = \"docker restart db\"`");
+        let help = "add for example `restart = \"docker restart db\"`";
+        fields.refuse_table("`steering` names no command", help);
     }
     let time_limit = fields.duration("time_limit").unwrap_or(STEERING_LIMIT_DEFAULT);
     Some(Box::new(SteeringPlan { apply, restart, turns, time_limit }))
@@ -277,16 +262,15 @@ fn password(fields: &Fields<'_>) -> PasswordSource {
     if fields.boolean("password_client") == Some(true) {
         if let Some(other) = fields.node("password_env").or_else(|| fields.node("password_file")) {
             let message = "the password can come from one place only, and `password_client` is one";
-            fields.problems.report(Diagnostic::new(other.span, message).help("remove one of them"));
+            fields.problems.refuse(other.span, message, "remove one of them");
         }
         return PasswordSource::ClientFile;
     }
     match (variable, file) {
         (None, None) => PasswordSource::None,
         (Some(_), Some(_)) => {
-            let span = fields.node("password_file").map_or(fields.span, |node| node.span);
             let message = "`password_env` and `password_file` cannot both be given";
-            fields.problems.report(Diagnostic::new(span, message).help("remove one of them"));
+            fields.refuse("password_file", message, "remove one of them");
             PasswordSource::None
         }
         (Some(_), None) => {
@@ -303,14 +287,13 @@ fn variable_name(fields: &Fields<'_>, key: &str) -> Option<String> {
     if !name.is_empty() && name.chars().all(is_name) && !name.starts_with(|c: char| c.is_ascii_digit()) {
         return Some(name.to_owned());
     }
-    let span = fields.node(key).map_or(fields.span, |node| node.span);
-    fields.problems.hide(span); // somebody may have written the password itself
+    fields.problems.hide(fields.place(key)); // somebody may have written the password itself
     let message = format!("`system.{key}` must be the name of an environment variable");
     let help = format!(
         "letters, digits and underscores, for example `{key} = \"BENCH_{}\"`",
         if key == "url_env" { "URL" } else { "PASSWORD" }
     );
-    fields.problems.report(Diagnostic::new(span, message).help(help));
+    fields.refuse(key, message, help);
     None
 }
 
@@ -318,7 +301,7 @@ fn refuse_password(fields: &Fields<'_>, reason: &str) {
     for key in ["password_env", "password_file", "password_client"] {
         if let Some(entry) = fields.table.entry(key) {
             let message = format!("`{key}` has no use here: {reason}");
-            fields.problems.report(Diagnostic::new(entry.key_span, message).help("remove it"));
+            fields.problems.refuse(entry.key_span, message, "remove it");
         }
     }
 }
@@ -327,10 +310,7 @@ fn managed(system: &Fields<'_>) -> Option<ManagedServer> {
     let (table, span) = system.table("server")?;
     let fields = Fields::new(&SERVER, table, span, system.problems);
     let kinds = ServerKind::ALL.map(|kind| (kind.name(), kind));
-    let kind = fields.choice("kind", &kinds);
-    if fields.node("kind").is_none() {
-        fields.missing("kind", "add for example `kind = \"mariadb\"`");
-    }
+    let kind = fields.required_choice("kind", &kinds, "add for example `kind = \"mariadb\"`");
     let bin_dir = fields.text("bin_dir").map(PathBuf::from);
     let scratch = fields.text("scratch").map(PathBuf::from);
     let settings = fields.table("settings").map(|(table, _)| settings(table, &fields)).unwrap_or_default();
@@ -348,10 +328,9 @@ fn managed(system: &Fields<'_>) -> Option<ManagedServer> {
         ("data_nodes", default.data_nodes > 0, format!("{kind} has no nodes for data alone"), "ndb"),
     ];
     for (key, is_of_use, why, other) in useless {
-        if let Some(node) = fields.node(key).filter(|_| !is_of_use) {
-            let message = format!("`{key}` has no use here: {why}");
+        if fields.node(key).is_some() && !is_of_use {
             let help = format!("remove it, or write `kind = \"{other}\"`");
-            fields.problems.report(Diagnostic::new(node.span, message).help(help));
+            fields.refuse(key, format!("`{key}` has no use here: {why}"), help);
         }
     }
     let (nodes, data_nodes) = (nodes.unwrap_or(default.nodes), data_nodes.unwrap_or(default.data_nodes));
@@ -368,13 +347,7 @@ fn settings(table: &Table, fields: &Fields<'_>) -> BTreeMap<String, String> {
             }
             None => {
                 let path = format!("{}.{}", fields.path("settings"), entry.key);
-                wrong_type(
-                    entry.node.span,
-                    &path,
-                    "a text, a number, true or false",
-                    &entry.node.value,
-                    fields.problems,
-                );
+                wrong_type(&entry.node, &path, "a text, a number, true or false", fields.problems);
             }
         }
     }

@@ -39,6 +39,14 @@ impl Value {
         }
     }
 
+    pub(super) fn text(&self) -> Option<&str> {
+        if let Self::Text(text) = self { Some(text) } else { None }
+    }
+
+    pub(super) fn table(&self) -> Option<&Table> {
+        if let Self::Table(table) = self { Some(table) } else { None }
+    }
+
     /// A scalar as the user would write it; `None` for lists, tables and times.
     pub(super) fn scalar_text(&self) -> Option<String> {
         match self {
@@ -75,14 +83,7 @@ impl Table {
     }
 
     pub(super) fn table(&self, key: &str) -> Option<&Table> {
-        match self.get(key) {
-            Some(Node { value: Value::Table(table), .. }) => Some(table),
-            _ => None,
-        }
-    }
-
-    fn remove_where(&mut self, is_removed: impl Fn(&str) -> bool) {
-        self.entries.retain(|entry| !is_removed(&entry.key));
+        self.get(key)?.value.table()
     }
 }
 
@@ -98,7 +99,9 @@ const ALTERNATIVES: [(&str, &[&str]); 2] = [("load", &STOP_RULES), ("system", &[
 pub(super) fn merge(base: &mut Table, overlay: &Table, section: &str) {
     for (owner, keys) in ALTERNATIVES {
         if owner == section && keys.iter().any(|key| overlay.entry(key).is_some()) {
-            base.remove_where(|key| keys.contains(&key) && overlay.entry(key).is_none());
+            let is_replaced =
+                |entry: &Entry| keys.contains(&entry.key.as_str()) && overlay.entry(&entry.key).is_none();
+            base.entries.retain(|entry| !is_replaced(entry));
         }
     }
     for entry in &overlay.entries {
@@ -126,10 +129,8 @@ pub(super) fn from_toml(text: &str, source: usize, problems: &Problems) -> Table
         // What else is wrong with a line follows from the first error in it.
         if diagnostic.span.start >= line_end {
             let start = diagnostic.span.start.min(text.len());
-            line_end = text.as_bytes()[start..]
-                .iter()
-                .position(|&byte| byte == b'\n')
-                .map_or(text.len(), |at| start + at);
+            let newline = text.as_bytes()[start..].iter().position(|&byte| byte == b'\n');
+            line_end = newline.map_or(text.len(), |at| start + at);
             problems.report(*diagnostic);
         }
     }

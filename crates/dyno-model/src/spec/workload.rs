@@ -26,12 +26,11 @@ pub(super) fn read(
             true => "some levels of `[factors]` give `workload.kind`: all have to".to_owned(),
             false => format!("add for example `kind = \"rush\"`; workloads: {}", list(&names)),
         };
-        problems
-            .report(Diagnostic::new(span, format!("missing key `kind` in {}", WORKLOAD.heading)).help(help));
+        problems.refuse(span, format!("missing key `kind` in {}", WORKLOAD.heading), help);
         return None;
     };
     let Value::Text(kind) = &node.value else {
-        wrong_type(node.span, "workload.kind", "a text", &node.value, problems);
+        wrong_type(node, "workload.kind", "a text", problems);
         return None;
     };
     let Some(description) = catalog.iter().find(|workload| workload.name == kind) else {
@@ -104,12 +103,11 @@ fn require_scripts(description: &WorkloadDescription, table: &Table, span: Span,
             let help = format!(
                 "name files with their weights: `{SCRIPTS} = [\"read.{ending}@8\", \"write.{ending}\"]`"
             );
-            problems.report(Diagnostic::new(span, message).help(help));
+            problems.refuse(span, message, help);
         }
         (Some(script), Some(scripts)) => {
-            let diagnostic =
-                Diagnostic::new(script.span, format!("there are both `{SCRIPT}` and `{SCRIPTS}`"));
-            problems.report(diagnostic.related(scripts.span, "the other one").help("remove one of them"));
+            let message = format!("there are both `{SCRIPT}` and `{SCRIPTS}`");
+            problems.refuse_both(script.span, scripts.span, message);
         }
         _ => {}
     }
