@@ -77,7 +77,7 @@ fn counters(windows: &[Window<'_>]) -> BTreeMap<String, f64> {
     let mut sums: BTreeMap<String, f64> = BTreeMap::new();
     let mut committed = 0.0;
     for window in windows {
-        committed += window.record.ledger.committed as f64;
+        committed += window.committed as f64;
         let Some(first) = window.samples.first() else { continue };
         for name in first.values.keys() {
             let is_process = name.starts_with("server.process.");
@@ -97,20 +97,30 @@ fn counters(windows: &[Window<'_>]) -> BTreeMap<String, f64> {
     }
 }
 
-/// The measured window of a trial in the monitor's samples.
+/// A part of a trial in the monitor's samples; the measured window, for one.
+#[derive(Clone, Copy)]
 struct Window<'a> {
-    record: &'a TrialRecord,
     samples: &'a [Sample],
+    /// Seconds since the first client began.
     opens: f64,
     closes: f64,
+    /// Transactions of the measured window.
+    committed: u64,
 }
 
 impl<'a> Window<'a> {
-    fn of(view: &View<'a>, record: &'a TrialRecord) -> Option<Self> {
+    fn of(view: &View<'a>, record: &TrialRecord) -> Option<Self> {
         let samples = view.data.trials.get(&record.trial.id)?.samples.as_slice();
         let opens = view.plan().treatment(&record.trial).load.warmup.as_secs_f64();
         let closes = opens + record.measured.as_secs_f64();
-        (samples.len() > 1 && closes > opens).then_some(Self { record, samples, opens, closes })
+        let committed = record.ledger.committed;
+        (samples.len() > 1 && closes > opens).then_some(Self { samples, opens, closes, committed })
+    }
+
+    /// From the first look to the last.
+    fn whole(samples: &'a [Sample]) -> Option<Self> {
+        let (opens, closes) = (samples.first()?.at_s, samples.last()?.at_s);
+        Some(Self { samples, opens, closes, committed: 0 })
     }
 
     fn length(&self) -> f64 {
@@ -130,16 +140,25 @@ impl<'a> Window<'a> {
     }
 
     fn per_transaction(&self, amount: f64) -> Option<f64> {
-        let committed = self.record.ledger.committed;
-        (committed > 0).then(|| amount / committed as f64)
+        (self.committed > 0).then(|| amount / self.committed as f64)
     }
 
+    /// Share of all processor time that was spent in these modes, percent.
     fn mode_percent(&self, modes: &[&str]) -> Option<f64> {
-        mode_percent(self.samples, modes, self.opens, self.closes)
+        let grown = |mode: &str| self.growth(&format!("{}{mode}{}", names::HOST_CPU, names::SECONDS_TOTAL));
+        let all: f64 = names::CPU_MODES.iter().filter_map(|mode| grown(mode)).sum();
+        let wanted: Vec<f64> = modes.iter().filter_map(|mode| grown(mode)).collect();
+        (all > 0.0 && !wanted.is_empty()).then(|| 100.0 * wanted.iter().sum::<f64>() / all)
     }
 
+    /// The device with the longest busy time.
     fn busiest_disk(&self) -> Option<String> {
-        busiest_disk(self.samples, self.opens, self.closes)
+        let devices = self.samples.first()?.values.keys().filter_map(|name| {
+            let device = name.strip_prefix(names::HOST_DISK)?.strip_suffix(names::BUSY)?;
+            Some((device, self.growth(name)?))
+        });
+        let busiest = devices.max_by(|(_, a), (_, b)| a.total_cmp(b));
+        busiest.filter(|(_, busy)| *busy > 0.0).map(|(device, _)| device.to_owned())
     }
 }
 
@@ -160,38 +179,19 @@ pub(crate) struct Stretch {
 
 /// Between two moments, seconds since the first client began.
 pub(crate) fn stretch(samples: &[Sample], from: f64, to: f64) -> Stretch {
-    let (Some(first), Some(last)) = (samples.first(), samples.last()) else { return Stretch::default() };
-    let disk = busiest_disk(samples, first.at_s, last.at_s);
-    let rate = |name: &str| Some(growth(samples, name, from, to)? / (to - from));
-    let of_disk = |quantity: &str| rate(&format!("{}{}{quantity}", names::HOST_DISK, disk.as_deref()?));
-    let processors = mean(samples, names::HOST_PROCESSORS, from, to);
-    let server = || Some(rate(names::SERVER_CPU_USER)? + rate(names::SERVER_CPU_SYSTEM)?);
+    let Some(all) = Window::whole(samples) else { return Stretch::default() };
+    let (disk, window) = (all.busiest_disk(), Window { opens: from, closes: to, ..all });
+    let of_disk =
+        |quantity: &str| window.rate(&format!("{}{}{quantity}", names::HOST_DISK, disk.as_deref()?));
+    let processors = window.mean(names::HOST_PROCESSORS);
+    let server = || Some(window.rate(names::SERVER_CPU_USER)? + window.rate(names::SERVER_CPU_SYSTEM)?);
     Stretch {
-        cpu_percent: mode_percent(samples, &["user", "nice", "system", "irq", "softirq"], from, to),
+        cpu_percent: window.mode_percent(&["user", "nice", "system", "irq", "softirq"]),
         server_percent: server().and_then(|busy| Some(100.0 * busy / processors?.max(1.0))),
         disk_read: of_disk(names::READ_BYTES),
         disk_written: of_disk(names::WRITTEN_BYTES),
         disk_busy_percent: of_disk(names::BUSY).map(|busy| (100.0 * busy).min(100.0)),
     }
-}
-
-/// Share of all processor time that was spent in these modes, percent.
-fn mode_percent(samples: &[Sample], modes: &[&str], from: f64, to: f64) -> Option<f64> {
-    let grown =
-        |mode: &str| growth(samples, &format!("{}{mode}{}", names::HOST_CPU, names::SECONDS_TOTAL), from, to);
-    let all: f64 = names::CPU_MODES.iter().filter_map(|mode| grown(mode)).sum();
-    let wanted: Vec<f64> = modes.iter().filter_map(|mode| grown(mode)).collect();
-    (all > 0.0 && !wanted.is_empty()).then(|| 100.0 * wanted.iter().sum::<f64>() / all)
-}
-
-/// The device with the longest busy time.
-fn busiest_disk(samples: &[Sample], from: f64, to: f64) -> Option<String> {
-    let devices = samples.first()?.values.keys().filter_map(|name| {
-        let device = name.strip_prefix(names::HOST_DISK)?.strip_suffix(names::BUSY)?;
-        Some((device, growth(samples, name, from, to)?))
-    });
-    let busiest = devices.max_by(|(_, a), (_, b)| a.total_cmp(b));
-    busiest.filter(|(_, busy)| *busy > 0.0).map(|(device, _)| device.to_owned())
 }
 
 /// The course of a trial from its first client on.
@@ -207,9 +207,9 @@ pub(crate) fn course(view: &View<'_>, trial: &Trial) -> Vec<ResourcePoint> {
 
 fn points(samples: &[Sample], end: f64) -> Vec<ResourcePoint> {
     let mut points = Vec::new();
-    let disk = busiest_disk(samples, 0.0, end).or_else(|| {
-        let (first, last) = (samples.first()?, samples.last()?);
-        busiest_disk(samples, first.at_s, last.at_s)
+    let all = Window::whole(samples);
+    let disk = all.and_then(|all| {
+        Window { opens: 0.0, closes: end, ..all }.busiest_disk().or_else(|| all.busiest_disk())
     });
     let mut from: Option<usize> = None;
     for (i, sample) in samples.iter().enumerate() {
@@ -244,7 +244,7 @@ fn point(samples: &[Sample], disk: Option<&str>) -> ResourcePoint {
     let own = last.values.get(&format!("{}{}", names::GENERATOR, names::HOST_PROCESSORS));
     let own = own.copied().unwrap_or(processors).max(1.0);
     let share = |user: &str, system: &str, of: f64| Some(100.0 * (rate(user)? + rate(system)?) / of);
-    let modes = |modes: &[&str]| mode_percent(samples, modes, start, end);
+    let modes = |modes: &[&str]| Window::whole(samples)?.mode_percent(modes);
     ResourcePoint {
         start_s: start.max(0.0),
         length_s: end - start.max(0.0),
@@ -314,8 +314,11 @@ mod tests {
 
     #[test]
     fn the_busiest_disk_is_found_and_idle_ones_are_none() {
-        assert_eq!(busiest_disk(&looks(), 0.0, 2.0).as_deref(), Some("sda"));
-        assert_eq!(busiest_disk(&looks()[..2], -1.0, 0.0), None);
+        let busiest = |samples: &[Sample], opens: f64, closes: f64| {
+            Window { opens, closes, ..Window::whole(samples)? }.busiest_disk()
+        };
+        assert_eq!(busiest(&looks(), 0.0, 2.0).as_deref(), Some("sda"));
+        assert_eq!(busiest(&looks()[..2], -1.0, 0.0), None);
         assert_eq!(points(&[], 5.0), []);
     }
 }
