@@ -31,38 +31,23 @@ mod stage;
 mod topology;
 mod trials;
 
-pub use charts::{
-    ErrorPoint, HeatColumn, HeatMap, Panel, PanelLine, PanelPoint, PercentileCurve, PercentilePoint,
-    PublishedPoint, PublishedRows, PublishedSeries, RateLine, RatePoint, RepeatDot, Timeline, TimelinePoint,
-};
-pub use checks::{
-    AnomalyAudit, AnomalyExample, AuditRow, FindingRow, FoundAnomaly, GeneratorRow, LedgerAudit,
-    LedgerExample, RowCountAudit, SeriesSteadiness, StatementRow, StatementTable, TrialSteadiness,
-    UpdateAudit, ValueAudit, WitnessExample,
-};
-pub use comparisons::{
-    Comparison, ComparisonOf, ComparisonRules, Effect, Ending, Looks, NotWorking, NotWorkingReason,
-    RatioBound, Verdict,
-};
-pub use conclusion::{ClaimCells, Conclusion, WorstOfLimit};
-pub use estimate::{Estimate, Range, Unit};
-pub use faults::{FaultErrors, FaultRow, FaultTrial, Spread};
-pub use growth::{
-    Growth, GrowthCourse, GrowthLead, GrowthLine, GrowthMoment, GrowthPoint, GrowthStep, StepComparison,
-};
-pub use latency::MergedLatency;
-pub use limits::{LimitRow, LimitVerdict};
-pub use named::{BesideRow, NamedRow};
-pub use provenance::{IMPORTED, Provenance, SystemRow, SystemStart, SystemStarts, WorkloadRow};
-pub use questions::{Interaction, InteractionWith, Place, Question, RatioScatter, Scatter, Varied};
-pub use resources::{ResourcePoint, ResourceRow};
-pub use search::{SearchRow, SearchStep};
-pub use stage::{LoadPoint, StageRow};
-pub use topology::{NodeRole, Topology, TopologyNode, TopologyWay, WayVia};
-pub use trials::{
-    Completeness, FailedTrial, KindCount, LineName, TreatmentRow, TrialFigures, TrialRow, TrialState,
-    Validity,
-};
+pub use charts::*;
+pub use checks::*;
+pub use comparisons::*;
+pub use conclusion::*;
+pub use estimate::*;
+pub use faults::*;
+pub use growth::*;
+pub use latency::*;
+pub use limits::*;
+pub use named::*;
+pub use provenance::*;
+pub use questions::*;
+pub use resources::*;
+pub use search::*;
+pub use stage::*;
+pub use topology::*;
+pub use trials::*;
 
 use dyno_model::front::FrontMatter;
 use dyno_model::plan::{Compare, Metric};
