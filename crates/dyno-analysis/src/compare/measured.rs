@@ -7,7 +7,7 @@ use crate::estimate::{estimate_among, has_bound};
 use crate::model::{Range, RatioBound, Verdict};
 use crate::stats::compare::RatioTest;
 use crate::stats::ranks::rank_sum;
-use crate::stats::sides::{Cell, Place};
+use crate::stats::sides::Cell;
 use crate::stats::student;
 use dyno_model::audit::AuditVerdict;
 use dyno_model::plan::{LoadPlan, Metric};
@@ -72,8 +72,7 @@ fn measure(base: &PooledTreatment<'_>, new: &PooledTreatment<'_>, metric: Metric
             estimate_among(figures.into_iter().map(|(record, _)| record), metric)
         }
     };
-    let values = |side: &[(Place, f64)]| side.iter().map(|(_, value)| *value).collect::<Vec<_>>();
-    let (of_base, of_new) = (values(&cell.base), values(&cell.new));
+    let [of_base, of_new] = cell.values();
     let is_violated = is_violated(base, new);
     let ratio = geometric_mean(&of_new).zip(geometric_mean(&of_base)).map(|(new, base)| new / base);
     let has_enough = of_base.len().min(of_new.len()) >= MIN_REPEATS;
@@ -120,6 +119,5 @@ pub(super) fn is_violated(base: &PooledTreatment<'_>, new: &PooledTreatment<'_>)
 /// `None` without values, or when one of them is not positive.
 fn geometric_mean(values: &[f64]) -> Option<f64> {
     let are_positive = values.iter().all(|value| value.is_finite() && *value > 0.0);
-    let logarithms: Vec<f64> = values.iter().map(|value| value.ln()).collect();
-    student::mean(&logarithms).filter(|_| are_positive).map(f64::exp)
+    student::mean(&student::logarithms(values)).filter(|_| are_positive).map(f64::exp)
 }

@@ -12,7 +12,6 @@ use crate::model::{Range, Verdict};
 use crate::standing::held_against;
 use crate::stats::compare::{RatioTest, repeats_needed};
 use crate::stats::gate;
-use crate::stats::sides::Place;
 use crate::stats::verdict::{Judgement, Rules};
 use dyno_model::finding::Severity;
 use dyno_model::plan::Metric;
@@ -101,8 +100,7 @@ fn settle(measured: &mut Measured, (base, new): Sides<'_>, rules: Rules) {
         *pair = MetricPair { base: pair.base, new: pair.new, ..invalid(pair.metric) };
     }
     if pair.bound.is_none() && pair.verdict == Verdict::Inconclusive {
-        let values = |side: &[(Place, f64)]| side.iter().map(|(_, value)| *value).collect::<Vec<_>>();
-        let (base, new) = (values(&measured.cell.base), values(&measured.cell.new));
+        let [base, new] = measured.cell.values();
         // Where as many as there are would have to do, a difference close to the margin needs still more.
         let more = base.len().min(new.len()) + 1;
         let risk = pair.interval_level.map_or(rules.alpha, |level| 1.0 - level);

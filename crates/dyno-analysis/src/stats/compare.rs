@@ -7,7 +7,7 @@
 //! Biometrika 34 (1947), with Satterthwaite's degrees of freedom.
 
 use super::looks::Levels;
-use super::student::{cumulative, mean, quantile, two_sided_p, variance};
+use super::student::{certainty, cumulative, logarithms, mean, quantile, variance};
 
 /// How the subject compares with the baseline. All ratios are subject over baseline.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -50,12 +50,7 @@ impl RatioTest {
     /// A test of the logarithm of a ratio.
     #[must_use]
     pub fn of(difference: f64, error: f64, degrees: f64, repeats: usize) -> Self {
-        // Without any scatter the difference is certain, or there is none.
-        let p = match (error > 0.0, difference == 0.0) {
-            (true, _) => two_sided_p(difference / error, degrees),
-            (false, true) => 1.0,
-            (false, false) => 0.0,
-        };
+        let p = certainty(difference, error, degrees);
         Self { ratio: difference.exp(), p, repeats, difference, error, degrees, levels: Levels::ONCE }
     }
 
@@ -154,7 +149,6 @@ pub fn welch(subject: &[f64], baseline: &[f64]) -> Option<RatioTest> {
     if subject.iter().chain(baseline).any(|value| !is_positive(*value)) {
         return None;
     }
-    let logarithms = |values: &[f64]| values.iter().map(|value| value.ln()).collect::<Vec<_>>();
     let (subject, baseline) = (logarithms(subject), logarithms(baseline));
     let difference = mean(&subject)? - mean(&baseline)?;
     let (n1, n2) = (subject.len() as f64, baseline.len() as f64);

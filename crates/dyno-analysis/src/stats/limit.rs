@@ -4,7 +4,7 @@
 //! Student's t on logarithms, because errors of performance figures multiply; exact binomial probabilities for shares (C. J. Clopper, E. S. Pearson, Biometrika
 //! 26 (1934)).
 
-use super::student::{cumulative, incomplete_beta, mean, quantile, variance};
+use super::student::{cumulative, halved, incomplete_beta, logarithms, mean, quantile, variance};
 
 /// Risk on each side of the intervals: each end is where the test changes its mind.
 const RISK: f64 = 0.05;
@@ -25,8 +25,7 @@ pub struct Beside {
 /// The geometric mean of positive figures beside a limit; `None` with fewer than two.
 #[must_use]
 pub fn mean_beside(values: &[f64], limit: f64) -> Option<Beside> {
-    let logarithms: Vec<f64> = values.iter().map(|value| value.ln()).collect();
-    let (center, error, degrees) = center(&logarithms)?;
+    let (center, error, degrees) = center(&logarithms(values))?;
     let reach = quantile(1.0 - RISK, degrees) * error;
     let (below, above) = sides(center - limit.ln(), error, degrees);
     Some(Beside {
@@ -53,8 +52,10 @@ pub fn share_beside(counts: &[(u64, u64)], limit: f64) -> Option<Beside> {
         (below.max(most), above.max(least))
     };
     let (below, above) = at(limit);
-    let high = first(|limit| at(limit).0 < RISK);
-    let low = 1.0 - first(|rest| at(1.0 - rest).1 < RISK);
+    // Where in 0 to 1 the test changes its mind; 1 when it nowhere does.
+    let (_, high) = halved((0.0, 1.0), 50, |limit| at(limit).0 >= RISK);
+    let (_, rest) = halved((0.0, 1.0), 50, |rest| at(1.0 - rest).1 >= RISK);
+    let low = 1.0 - rest;
     Some(Beside { figure: part / whole.max(1.0), ends: (low, high), below, above })
 }
 
@@ -72,16 +73,6 @@ fn sides(distance: f64, error: f64, degrees: f64) -> (f64, f64) {
         false => 1.0,
     };
     (below(distance), below(-distance))
-}
-
-/// Where in 0 to 1 something begins to hold; 1 when it nowhere does.
-fn first(holds: impl Fn(f64) -> bool) -> f64 {
-    let (mut low, mut high) = (0.0, 1.0);
-    for _ in 0..50 {
-        let middle = (low + high) / 2.0;
-        if holds(middle) { high = middle } else { low = middle }
-    }
-    high
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@
 //! K. K. G. Lan, D. L. DeMets, Biometrika 70 (1983); the power of `t`: K. Kim, D. L. DeMets, Biometrika 74 (1987); the recursion: P. Armitage, C. K. McPherson, B. C. Rowe,
 //! J. R. Statist. Soc. A 132 (1969); intervals: C. Jennison, B. W. Turnbull, J. R. Statist. Soc. B 51 (1989).
 
+use super::student::halved;
 use std::f64::consts::PI;
 
 /// The first look is after this block.
@@ -96,7 +97,9 @@ fn level_of(risk: f64, block: u32, most: u32, is_last: bool) -> f64 {
     let (mut density, mut before, mut since) = (Density::START, 0.0, 0.0);
     for at in FIRST_LOOK.min(block)..=block {
         let (now, step) = (information(at), (information(at) - since).sqrt());
-        let bound = falling(FAR * 2.0 * now.sqrt(), |bound| density.beyond(bound, step) > spent(at) - before);
+        let ends = (0.0, FAR * 2.0 * now.sqrt());
+        let (low, high) = halved(ends, 36, |bound| density.beyond(bound, step) > spent(at) - before);
+        let bound = (low + high) / 2.0;
         if at == block {
             return 2.0 * upper_tail(bound / now.sqrt());
         }
@@ -162,16 +165,6 @@ fn upper_tail(z: f64) -> f64 {
         return 0.5 - height * sum;
     }
     height / (1..=40).rev().fold(z, |rest, at| z + f64::from(at) / rest)
-}
-
-/// Where a condition that holds near 0 ceases to, up to an end.
-fn falling(end: f64, holds: impl Fn(f64) -> bool) -> f64 {
-    let (mut low, mut high) = (0.0, end);
-    for _ in 0..36 {
-        let middle = (low + high) / 2.0;
-        if holds(middle) { low = middle } else { high = middle }
-    }
-    (low + high) / 2.0
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@
 //! likelihood of the variances does not speak against ([`LIKELIHOOD_LEFT`]); docs/statistics.md has the error rates of both.
 
 use super::compare::RatioTest;
-use super::student::ln_gamma;
+use super::student::{halved, ln_gamma};
 
 /// What the cells' variances have in common.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -98,13 +98,9 @@ fn common(variances: &[(f64, f64)], degrees: f64) -> f64 {
         terms.sum::<f64>() - all
     };
     let ends = variances.iter().map(|(variance, _)| variance.ln());
-    let (mut low, mut high) =
-        ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), it| (low.min(it), high.max(it)));
+    let ends = ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), it| (low.min(it), high.max(it)));
     // At the smallest variance the sum is at least, at the largest at most what it has to be.
-    for _ in 0..60 {
-        let middle = (low + high) / 2.0;
-        if excess(middle.exp()) > 0.0 { low = middle } else { high = middle }
-    }
+    let (low, high) = halved(ends, 60, |middle| excess(middle.exp()) > 0.0);
     ((low + high) / 2.0).exp()
 }
 

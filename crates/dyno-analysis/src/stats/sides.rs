@@ -38,8 +38,14 @@ impl Cell {
     /// New against base by Welch's test; `None` with fewer than two values on a side.
     #[must_use]
     pub fn welch(&self) -> Option<RatioTest> {
-        let values = |side: &[(Place, f64)]| side.iter().map(|(_, value)| *value).collect::<Vec<_>>();
-        welch(&values(&self.new), &values(&self.base))
+        let [base, new] = self.values();
+        welch(&new, &base)
+    }
+
+    /// The values of base and new.
+    #[must_use]
+    pub fn values(&self) -> [Vec<f64>; 2] {
+        self.sides().map(|side| side.iter().map(|(_, value)| *value).collect())
     }
 
     fn sides(&self) -> [&[(Place, f64)]; 2] {

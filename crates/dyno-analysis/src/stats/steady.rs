@@ -1,6 +1,6 @@
 //! Whether a series of per-second values has settled, and whether it still drifts.
 
-use super::student::{mean, two_sided_p, variance};
+use super::student::{certainty, mean, median, variance};
 
 /// Number of neighbouring values that MSER-5 averages into one batch.
 const BATCH: usize = 5;
@@ -41,12 +41,7 @@ fn theil_sen(values: &[f64]) -> Option<f64> {
         }
     }
     slopes.sort_by(f64::total_cmp);
-    let middle = slopes.len() / 2;
-    match slopes.len() {
-        0 => None,
-        n if n % 2 == 1 => Some(slopes[middle]),
-        _ => Some((slopes[middle - 1] + slopes[middle]) / 2.0),
-    }
+    median(&slopes)
 }
 
 /// Fewest values that are judged: eight batches, with fewer of which a trend cannot be told from chance at [`RISK`].
@@ -162,15 +157,6 @@ fn trend_p(values: &[f64], widening: f64) -> f64 {
     let deviation = widening * (n * (n - 1.0) * (2.0 * n + 5.0) / 18.0).sqrt();
     // With so many degrees of freedom t is normal.
     certainty((rising.abs() as f64 - 1.0).max(0.0), deviation, 1e9)
-}
-
-/// p-value of a difference with a standard error; without any scatter a difference is certain, or there is none.
-fn certainty(difference: f64, error: f64, degrees: f64) -> f64 {
-    match (error > 0.0, difference == 0.0) {
-        (true, _) => two_sided_p(difference / error, degrees),
-        (false, true) => 1.0,
-        (false, false) => 0.0,
-    }
 }
 
 #[cfg(test)]

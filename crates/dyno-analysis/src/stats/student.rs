@@ -19,6 +19,19 @@ pub fn mean(values: &[f64]) -> Option<f64> {
     if values.is_empty() { None } else { Some(values.iter().sum::<f64>() / values.len() as f64) }
 }
 
+/// The middle one of values that rise, or the mean of the two in the middle; `None` for no values.
+#[must_use]
+pub fn median(rising: &[f64]) -> Option<f64> {
+    let upper = *rising.get(rising.len() / 2)?;
+    Some(if rising.len() % 2 == 1 { upper } else { f64::midpoint(rising[rising.len() / 2 - 1], upper) })
+}
+
+/// Their logarithms.
+#[must_use]
+pub fn logarithms(values: &[f64]) -> Vec<f64> {
+    values.iter().map(|value| value.ln()).collect()
+}
+
 /// Unbiased variance `Σ(x - mean)² / (n - 1)`; `None` for fewer than two values.
 #[must_use]
 pub fn variance(values: &[f64]) -> Option<f64> {
@@ -65,23 +78,35 @@ pub fn quantile(p: f64, degrees: f64) -> f64 {
         return -quantile(1.0 - p, degrees);
     }
     let tail = 1.0 - p;
-    let (mut low, mut high) = (0.0, 1.0);
+    let mut high = 1.0;
     while upper_tail(high, degrees) > tail {
         high *= 2.0;
     }
-    // Each step halves the interval; 200 steps reach neighbouring numbers from any start.
-    for _ in 0..200 {
+    // 200 steps reach neighbouring numbers from any start.
+    let (low, high) = halved((0.0, high), 200, |t| upper_tail(t, degrees) > tail);
+    (low + high) / 2.0
+}
+
+/// What is left of an interval after so many steps that halve it, towards where a condition that holds near its lower end ceases to.
+pub(super) fn halved(ends: (f64, f64), steps: usize, holds: impl Fn(f64) -> bool) -> (f64, f64) {
+    let (mut low, mut high) = ends;
+    for _ in 0..steps {
         let middle = (low + high) / 2.0;
         if middle <= low || middle >= high {
             break;
         }
-        if upper_tail(middle, degrees) > tail {
-            low = middle;
-        } else {
-            high = middle;
-        }
+        if holds(middle) { low = middle } else { high = middle }
     }
-    (low + high) / 2.0
+    (low, high)
+}
+
+/// Two-sided p-value of a difference with a standard error; without any scatter a difference is certain, or there is none.
+pub(super) fn certainty(difference: f64, error: f64, degrees: f64) -> f64 {
+    match (error > 0.0, difference == 0.0) {
+        (true, _) => two_sided_p(difference / error, degrees),
+        (false, true) => 1.0,
+        (false, false) => 0.0,
+    }
 }
 
 /// Probability above `t >= 0`.
