@@ -9,6 +9,7 @@ use crate::standing::from_cause;
 use crate::view::View;
 use dyno_model::audit::{AuditCheck, AuditVerdict, LedgerEntry};
 use dyno_model::finding::Finding;
+use dyno_model::lists;
 use dyno_model::record::TrialRecord;
 use dyno_model::units::Nanos;
 use std::cmp::Reverse;
@@ -135,17 +136,12 @@ fn anomaly_audit(records: &[&TrialRecord]) -> Option<AnomalyAudit> {
             let example = || AnomalyExample { trial: trial.clone(), transactions: one.example.clone() };
             let example = (one.count > 0).then(example);
             let is_forbidden = level.is_some_and(|level| level >= one.anomaly.forbidden_from());
-            match sum.found.iter_mut().find(|known| known.anomaly == one.anomaly) {
-                None => {
-                    let (anomaly, count) = (one.anomaly, one.count);
-                    sum.found.push(FoundAnomaly { anomaly, count, is_forbidden, example });
-                }
-                Some(known) => {
-                    known.count += one.count;
-                    known.is_forbidden |= is_forbidden;
-                    known.example = known.example.take().or(example);
-                }
-            }
+            let anomaly = one.anomaly;
+            let new = || FoundAnomaly { anomaly, count: 0, is_forbidden: false, example: None };
+            let known = lists::entry(&mut sum.found, |known| known.anomaly == anomaly, new);
+            known.count += one.count;
+            known.is_forbidden |= is_forbidden;
+            known.example = known.example.take().or(example);
         }
     }
     sum
@@ -155,64 +151,65 @@ fn percent(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 }
 }
 
-/// Whether the verdict of a later trial is told in the place of an earlier one's.
-fn replaces(known: AuditVerdict, later: AuditVerdict) -> bool {
-    known < AuditVerdict::Violated && known <= later
+/// Takes the row of a trial: of one thing the first that is wrong is told, else the last with the worst verdict.
+fn tell<R>(rows: &mut Vec<R>, row: R, is_same: impl Fn(&R) -> bool, verdict: fn(&R) -> AuditVerdict) {
+    match rows.iter_mut().find(|known| is_same(known)) {
+        None => rows.push(row),
+        Some(known) if verdict(known) < AuditVerdict::Violated && verdict(known) <= verdict(&row) => {
+            *known = row;
+        }
+        Some(_) => {}
+    }
 }
 
-/// One row per table: the first trial whose count is wrong, else the last with the worst verdict.
+/// All checks, each with its trial and, where there are several, its database.
+fn places<'a>(
+    records: &'a [&TrialRecord],
+) -> impl Iterator<Item = (&'a str, Option<&'a str>, &'a AuditCheck)> {
+    let of = |record: &&'a TrialRecord| {
+        let trial = record.trial.id.as_str();
+        record.audit.places().map(move |(database, check)| (trial, database, check))
+    };
+    records.iter().flat_map(of)
+}
+
+/// One row per table.
 fn row_counts(records: &[&TrialRecord]) -> Vec<RowCountAudit> {
     let mut rows: Vec<RowCountAudit> = Vec::new();
-    for record in records {
-        for (database, check) in record.audit.places() {
-            let AuditCheck::RowCount { table, expected_min, expected_max, found } = check else { continue };
-            let table = in_database(database, table);
-            let row = RowCountAudit {
-                table: table.clone(),
-                trial: record.trial.id.clone(),
-                expected_min: *expected_min,
-                expected_max: *expected_max,
-                found: *found,
-                verdict: check.verdict(),
-            };
-            match rows.iter_mut().find(|known| known.table == table) {
-                None => rows.push(row),
-                Some(known) if replaces(known.verdict, row.verdict) => *known = row,
-                Some(_) => {}
-            }
-        }
+    for (trial, database, check) in places(records) {
+        let AuditCheck::RowCount { table, expected_min, expected_max, found } = check else { continue };
+        let table = in_database(database, table);
+        let row = RowCountAudit {
+            table: table.clone(),
+            trial: trial.to_owned(),
+            expected_min: *expected_min,
+            expected_max: *expected_max,
+            found: *found,
+            verdict: check.verdict(),
+        };
+        tell(&mut rows, row, |known| known.table == table, |row| row.verdict);
     }
     rows
 }
 
-/// One row per value: the first trial whose value is wrong, else the last with the worst verdict.
+/// One row per value.
 fn values(records: &[&TrialRecord]) -> Vec<ValueAudit> {
     let mut values: Vec<ValueAudit> = Vec::new();
-    for record in records {
-        for (database, check) in record.audit.places() {
-            let (expression, bounds, found) = match check {
-                AuditCheck::ColumnSum { table, column, expected_min, expected_max, found } => {
-                    (format!("SUM({table}.{column})"), (*expected_min, *expected_max), *found)
-                }
-                AuditCheck::Value { expression, expected_min, expected_max, found } => {
-                    (expression.clone(), (*expected_min, *expected_max), *found)
-                }
-                _ => continue,
-            };
-            let value = ValueAudit {
-                expression: in_database(database, &expression),
-                trial: record.trial.id.clone(),
-                expected_min: bounds.0,
-                expected_max: bounds.1,
-                found,
-                verdict: check.verdict(),
-            };
-            match values.iter_mut().find(|known| known.expression == value.expression) {
-                None => values.push(value),
-                Some(known) if replaces(known.verdict, value.verdict) => *known = value,
-                Some(_) => {}
+    for (trial, database, check) in places(records) {
+        let (expression, (expected_min, expected_max), found) = match check {
+            AuditCheck::ColumnSum { table, column, expected_min, expected_max, found } => {
+                (format!("SUM({table}.{column})"), (*expected_min, *expected_max), *found)
             }
-        }
+            AuditCheck::Value { expression, expected_min, expected_max, found } => {
+                (expression.clone(), (*expected_min, *expected_max), *found)
+            }
+            _ => continue,
+        };
+        let (trial, verdict) = (trial.to_owned(), check.verdict());
+        let expression = in_database(database, &expression);
+        let name = expression.clone();
+        let value = ValueAudit { expression, trial, expected_min, expected_max, found, verdict };
+        tell(&mut values, value, |known| known.expression == name, |value| value.verdict);
     }
     values
 }
@@ -223,16 +220,10 @@ fn in_database(database: Option<&str>, what: &str) -> String {
 }
 
 fn not_run(records: &[&TrialRecord]) -> Vec<String> {
-    let mut reasons: Vec<String> = Vec::new();
-    for (database, check) in records.iter().flat_map(|record| record.audit.places()) {
-        if let AuditCheck::NotRun { name, reason } = check {
-            let text = in_database(database, &format!("{name}: {reason}"));
-            if !reasons.contains(&text) {
-                reasons.push(text);
-            }
-        }
-    }
-    reasons
+    lists::distinct(places(records).filter_map(|(_, database, check)| match check {
+        AuditCheck::NotRun { name, reason } => Some(in_database(database, &format!("{name}: {reason}"))),
+        _ => None,
+    }))
 }
 
 pub(crate) fn generator(view: &View<'_>) -> Vec<GeneratorRow> {
@@ -323,16 +314,12 @@ pub(crate) fn add_finding(rows: &mut Vec<FindingRow>, finding: &Finding, of: Opt
             && row.severity == finding.severity()
             && row.trials.is_empty() == of.is_none()
     };
-    let position = rows.iter().position(same).unwrap_or_else(|| {
-        rows.push(FindingRow {
-            severity: finding.severity(),
-            finding: finding.clone(),
-            trials: Vec::new(),
-            treatments: Vec::new(),
-        });
-        rows.len() - 1
+    let row = lists::entry(rows, same, || FindingRow {
+        severity: finding.severity(),
+        finding: finding.clone(),
+        trials: Vec::new(),
+        treatments: Vec::new(),
     });
-    let row = &mut rows[position];
     if let Some((trial, treatment)) = of {
         row.trials.push(trial.to_owned());
         row.treatments.push(treatment);

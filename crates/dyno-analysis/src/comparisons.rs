@@ -14,7 +14,7 @@ use crate::stats::verdict::{self, Decision, Judgement, Rules};
 use crate::view::View;
 use dyno_model::plan::Metric;
 use dyno_model::record::TrialRecord;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Fewer repeats than this give no verdict: with two, the interval is 12.7 standard errors wide and says nothing.
 pub(crate) const MIN_REPEATS: usize = 3;
@@ -183,10 +183,8 @@ impl<'a> Asked<'a> {
     ) -> Question {
         let used = self.used.iter().filter(|_| self.answer.is_some());
         let used: Vec<&Pair> = used.map(|at| &pairs[*at]).collect();
-        let mut clients: Vec<u32> =
+        let clients: BTreeSet<u32> =
             used.iter().map(|pair| view.plan().treatments[pair.subject].clients).collect();
-        clients.sort_unstable();
-        clients.dedup();
         let not_working = |of: fn(&Effect) -> Option<NotWorking>| {
             let all = self.measured.iter().filter_map(|it| of(&it.comparison.effect));
             all.reduce(|a, b| NotWorking { trials: a.trials + b.trials, of: a.of + b.of, ..a })
@@ -214,7 +212,7 @@ impl<'a> Asked<'a> {
             baseline: self.group.baseline.clone(),
             comparisons: self.group.pairs.iter().map(|at| self.offset + at).collect(),
             cells: count(used.len()),
-            clients,
+            clients: clients.into_iter().collect(),
             mixes: questions::mixes(view.plan(), self.group, &used),
             varied: questions::varied(&questions::settings(view.plan(), &used)),
             degrees: answer.map(|it| it.test.degrees()),

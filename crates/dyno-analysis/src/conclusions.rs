@@ -7,6 +7,7 @@ use crate::model::{
 };
 use crate::standing::main_reason;
 use dyno_model::audit::AuditVerdict;
+use dyno_model::lists;
 use dyno_model::plan::Metric;
 
 /// All conclusions, most important first: lost data, because a figure for lost work answers nothing; what it has to keep to, and what it asks; what is missing, what is doubtful,
@@ -119,13 +120,12 @@ fn did_not_work(model: &ReportModel) -> Vec<Conclusion> {
     let mut found: Vec<(usize, Vec<u32>, NotWorking)> = Vec::new();
     let rows = model.treatments.iter().filter(|_| !model.comparisons.is_empty());
     for (row, here) in rows.filter_map(|row| Some((row, row.not_working?))) {
-        match found.iter_mut().find(|(line, _, it)| *line == row.line && it.because == here.because) {
-            Some((_, clients, sum)) => {
-                clients.push(row.clients);
-                (sum.trials, sum.of) = (sum.trials + here.trials, sum.of + here.of);
-            }
-            None => found.push((row.line, vec![row.clients], here)),
-        }
+        let is_same =
+            |(line, _, it): &(usize, Vec<u32>, NotWorking)| *line == row.line && it.because == here.because;
+        let none = NotWorking { trials: 0, of: 0, ..here };
+        let (_, clients, sum) = lists::entry(&mut found, is_same, || (row.line, Vec::new(), none));
+        clients.push(row.clients);
+        (sum.trials, sum.of) = (sum.trials + here.trials, sum.of + here.of);
     }
     let conclusion = |(line, mut clients, not_working): (usize, Vec<u32>, NotWorking)| {
         clients.sort_unstable();
@@ -273,16 +273,8 @@ fn violated(model: &ReportModel) -> Vec<Conclusion> {
                 }
                 clients.push(model.treatments[audit.treatment].clients);
                 phantom += more;
-                for row in wrong {
-                    if !tables.contains(&row.table) {
-                        tables.push(row.table.clone());
-                    }
-                }
-                for value in wrong_sums {
-                    if !sums.contains(&value.expression) {
-                        sums.push(value.expression.clone());
-                    }
-                }
+                wrong.into_iter().for_each(|row| lists::add(&mut tables, row.table.clone()));
+                wrong_sums.into_iter().for_each(|value| lists::add(&mut sums, value.expression.clone()));
             }
             (!clients.is_empty()).then_some(Conclusion::AuditViolated {
                 line,
@@ -298,7 +290,6 @@ fn violated(model: &ReportModel) -> Vec<Conclusion> {
 /// One statement per pair of lines and outcome, over all numbers of clients that share the outcome. Only throughput is
 /// put into words; response times are in the table.
 fn comparisons(model: &ReportModel) -> Vec<Conclusion> {
-    let mut groups: Vec<Vec<&Comparison>> = Vec::new();
     let key = |comparison: &Comparison| {
         let line = |treatment: usize| model.treatments[treatment].line;
         (
@@ -314,17 +305,10 @@ fn comparisons(model: &ReportModel) -> Vec<Conclusion> {
         it.metric == model.judged_by
             && !(it.effect.verdict == Some(Verdict::Inconclusive) && is_left_to_its_question(model, *at))
     });
-    for (_, comparison) in told {
-        match groups.iter_mut().find(|group| key(group[0]) == key(comparison)) {
-            Some(group) => group.push(comparison),
-            None => groups.push(vec![comparison]),
-        }
-    }
+    let groups = lists::grouped(told.map(|(_, comparison)| (key(comparison), comparison)));
     // The same two lines stay together whatever their outcomes.
-    let pair = |group: &Vec<&Comparison>| (key(group[0]).0, key(group[0]).1);
-    let order: Vec<_> = groups.iter().map(pair).collect();
-    groups.sort_by_key(|group| order.iter().position(|candidate| *candidate == pair(group)));
-    groups.into_iter().map(|group| comparison(model, group)).collect()
+    let pairs = lists::grouped(groups.into_iter().map(|(key, group)| ((key.0, key.1), group)));
+    pairs.into_iter().flat_map(|(_, groups)| groups).map(|group| comparison(model, group)).collect()
 }
 
 /// True where the question over all cells has said that it cannot be said, or was asked until it was decided. A single one is then held to such a risk that its interval speaks of nothing but that.

@@ -4,8 +4,10 @@
 //! with a second that reaches 90 % of it and that begins a stretch of up to ten seconds whose mean does.
 
 use crate::model::{FaultErrors, FaultRow, FaultTrial, Spread};
+use crate::stats::student::median;
 use crate::view::View;
 use dyno_model::judge::has_faults;
+use dyno_model::lists;
 use dyno_model::plan::Trial;
 use dyno_model::record::{TrialRecord, is_rate};
 use dyno_store::{ErrorLine, TimelineLine};
@@ -62,11 +64,7 @@ fn errors<'a>(trials: impl Iterator<Item = (f64, &'a [ErrorLine])>) -> Vec<Fault
         for line in lines.iter().filter(|line| !line.is_warmup && line.start_s + line.length_s > fault) {
             let (first_s, last_s) = ((line.start_s - fault).max(0.0), line.start_s + line.length_s - fault);
             let new = FaultErrors { kind: line.kind, errors: 0, first_s, last_s, most: 0, most_s: first_s };
-            let at = kinds.iter().position(|known| known.kind == line.kind).unwrap_or_else(|| {
-                kinds.push(new);
-                kinds.len() - 1
-            });
-            let known = &mut kinds[at];
+            let known = lists::entry(&mut kinds, |known| known.kind == line.kind, || new);
             known.errors += line.errors;
             known.first_s = known.first_s.min(first_s);
             known.last_s = known.last_s.max(last_s);
@@ -86,14 +84,7 @@ fn opens(view: &View<'_>, trial: &Trial) -> f64 {
 
 fn spread(mut values: Vec<f64>) -> Option<Spread> {
     values.sort_by(f64::total_cmp);
-    let max = *values.last()?;
-    let middle = values.len() / 2;
-    let median = if values.len() % 2 == 1 {
-        values[middle]
-    } else {
-        f64::midpoint(values[middle - 1], values[middle])
-    };
-    Some(Spread { median, max })
+    Some(Spread { median: median(&values)?, max: *values.last()? })
 }
 
 fn trial(record: &TrialRecord, opens: f64, timeline: &[TimelineLine]) -> FaultTrial {

@@ -15,6 +15,7 @@ use crate::resources::{self, Stretch};
 use crate::standing::Standing;
 use crate::view::View;
 use dyno_model::finding::{Finding, Severity};
+use dyno_model::lists;
 use dyno_model::monitor::{Sample, mean, names};
 use dyno_model::plan::{StopRule, Trial};
 use dyno_model::record::{TrialRecord, is_rate};
@@ -263,13 +264,8 @@ const COURSES_MAX: usize = 8;
 /// Statements about growth, crossings first.
 pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
     let Some(growth) = &model.growth else { return Vec::new() };
-    let mut pairs: Vec<(usize, usize)> = Vec::new();
-    for StepComparison { comparison, .. } in &growth.comparisons {
-        let pair = (comparison.subject, comparison.baseline);
-        if !pairs.contains(&pair) {
-            pairs.push(pair);
-        }
-    }
+    let of_steps = growth.comparisons.iter().map(|step| &step.comparison);
+    let pairs = lists::distinct(of_steps.map(|comparison| (comparison.subject, comparison.baseline)));
     let leads: Vec<Vec<GrowthLead>> = pairs.iter().map(|pair| leads(growth, *pair)).collect();
     let (crossings, constant): (Vec<_>, Vec<_>) = leads.into_iter().partition(|leads| leads.len() == 2);
     let crossing = |leads: Vec<GrowthLead>| Conclusion::GrowthCrossing { before: leads[0], after: leads[1] };

@@ -3,6 +3,7 @@
 use crate::model::{MergedLatency, PercentileCurve, PercentilePoint, StatementRow, StatementTable};
 use crate::view::View;
 use dyno_model::latency;
+use dyno_model::lists;
 use dyno_model::response::Responses;
 use dyno_model::units::{Nanos, millis};
 use hdrhistogram::Histogram;
@@ -125,19 +126,22 @@ fn statement_rows(view: &View<'_>, treatment: usize) -> Vec<StatementRow> {
     let histograms = view.data.statements.get(&treatment).map_or(&[][..], Vec::as_slice);
     let mut rows: Vec<StatementRow> = Vec::new();
     for statement in view.valid(treatment).flat_map(|record| &record.ledger.statements) {
-        let position = rows.iter().position(|row| row.name == statement.name).unwrap_or_else(|| {
-            let histogram = histograms.iter().find(|(name, _)| *name == statement.name);
-            rows.push(StatementRow {
-                name: statement.name.clone(),
-                ok: 0,
-                failed: 0,
-                unfinished: 0,
-                rows: 0,
-                latency: histogram.and_then(|(_, histogram)| summary(histogram)),
-            });
-            rows.len() - 1
-        });
-        let row = &mut rows[position];
+        let row = lists::entry(
+            &mut rows,
+            |row| row.name == statement.name,
+            || {
+                let histogram = histograms.iter().find(|(name, _)| *name == statement.name);
+                let latency = histogram.and_then(|(_, histogram)| summary(histogram));
+                StatementRow {
+                    name: statement.name.clone(),
+                    ok: 0,
+                    failed: 0,
+                    unfinished: 0,
+                    rows: 0,
+                    latency,
+                }
+            },
+        );
         row.ok += statement.ok;
         row.failed += statement.failed;
         row.unfinished += statement.unfinished;

@@ -12,6 +12,7 @@ use crate::stats::verdict::{Rules, holm};
 use crate::view::View;
 use dyno_model::finding::{Finding, Severity};
 use dyno_model::limit::{Limit, LimitMeasure, LimitPart};
+use dyno_model::lists;
 use dyno_model::plan::Metric;
 
 /// What is known of a limit at a treatment before all of them are judged together.
@@ -151,20 +152,14 @@ fn lost(view: &View<'_>, row: &mut LimitRow) {
 
 /// A statement per limit and outcome; broken ones first, and those that were broken because something did not work by themselves.
 pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
-    let mut groups: Vec<Vec<&LimitRow>> = Vec::new();
     let limit = |row: &LimitRow| (row.measure, row.value.to_bits(), row.part.clone());
     let key = |row: &LimitRow| {
         (limit(row), row.verdict, row.not_working.map(|it| it.because), row.figure.is_some())
     };
-    for row in &model.limits {
-        match groups.iter_mut().find(|group| key(group[0]) == key(row)) {
-            Some(group) => group.push(row),
-            None => groups.push(vec![row]),
-        }
-    }
-    groups.sort_by_key(|group| std::cmp::Reverse(group[0].verdict));
+    let mut groups = lists::grouped(model.limits.iter().map(|row| (key(row), row)));
+    groups.sort_by_key(|(_, group)| std::cmp::Reverse(group[0].verdict));
     let all = |first: &LimitRow| model.limits.iter().filter(|row| limit(row) == limit(first)).count();
-    let conclusion = |group: &Vec<&LimitRow>| {
+    let conclusion = |(_, group): (_, Vec<&LimitRow>)| {
         let badness =
             |row: &LimitRow| row.figure.map_or(0.0, |it| if row.measure.is_floor() { -it } else { it });
         let worst = group.iter().copied().reduce(|a, b| if badness(b) > badness(a) { b } else { a })?;
@@ -179,7 +174,7 @@ pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
             not_working: worst.not_working,
         })
     };
-    groups.iter().filter_map(conclusion).collect()
+    groups.into_iter().filter_map(conclusion).collect()
 }
 
 #[cfg(test)]

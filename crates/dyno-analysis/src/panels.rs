@@ -9,6 +9,7 @@ use crate::model::{
 use crate::resources;
 use crate::view::View;
 use dyno_model::latency::is_shown;
+use dyno_model::lists;
 use dyno_model::plan::{Metric, Plan, Treatment};
 use dyno_model::record::is_rate;
 
@@ -39,12 +40,15 @@ pub(crate) fn rates(view: &View<'_>) -> Vec<RateLine> {
     for (index, treatment) in view.treatments() {
         let Some(offered) = treatment.load.rate else { continue };
         let key = others(treatment);
-        let known = lines.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
-            let label = line_name(plan, treatment, &varied).label;
-            lines.push((key, RateLine { label, clients: treatment.clients, points: Vec::new() }));
-            lines.len() - 1
-        });
-        lines[known].1.points.push(RatePoint { offered, treatment: index });
+        let (_, line) = lists::entry(
+            &mut lines,
+            |(known, _)| *known == key,
+            || {
+                let label = line_name(plan, treatment, &varied).label;
+                (others(treatment), RateLine { label, clients: treatment.clients, points: Vec::new() })
+            },
+        );
+        line.points.push(RatePoint { offered, treatment: index });
     }
     let mut lines: Vec<RateLine> = lines.into_iter().map(|(_, line)| line).collect();
     lines.iter_mut().for_each(|line| line.points.sort_by(|a, b| a.offered.total_cmp(&b.offered)));

@@ -2,8 +2,8 @@
 
 use crate::model::{IMPORTED, Provenance, SystemRow, SystemStart, SystemStarts, WorkloadRow};
 use dyno_model::event::StartTimes;
+use dyno_model::lists;
 use dyno_model::plan::{Plan, SystemPlan, SystemSource, Treatment, WorkloadPlan};
-use dyno_model::target::QueryMode;
 use dyno_model::units::Nanos;
 use dyno_store::{Run, add_value};
 use std::collections::BTreeMap;
@@ -16,14 +16,9 @@ pub(crate) fn provenance(run: &Run) -> Provenance {
     let is_ours = |treatment: &&Treatment| plan.systems[treatment.system].source != SystemSource::Imported;
     for treatment in plan.treatments.iter().filter(is_ours) {
         let beside = treatment.beside.iter().map(|it| workload_row(&it.workload, Some(&it.name)));
-        for workload in [workload_row(&treatment.workload, None)].into_iter().chain(beside) {
-            if !workloads.contains(&workload) {
-                workloads.push(workload);
-            }
-        }
-        if !loads.contains(&treatment.load) {
-            loads.push(treatment.load.clone());
-        }
+        let own = workload_row(&treatment.workload, None);
+        [own].into_iter().chain(beside).for_each(|workload| lists::add(&mut workloads, workload));
+        lists::add(&mut loads, treatment.load.clone());
     }
     Provenance {
         experiment: plan.name.clone(),
@@ -61,9 +56,7 @@ fn settings_asked(plan: &Plan, system: &SystemPlan) -> BTreeMap<String, String> 
     {
         match asked.get_mut(&name) {
             Some(values) => add_value(values, &value),
-            None => {
-                asked.insert(name, value);
-            }
+            None => drop(asked.insert(name, value)),
         }
     }
     asked
@@ -90,14 +83,10 @@ fn starts(times: &[StartTimes]) -> Option<SystemStarts> {
 
 fn system_row(run: &Run, system: &SystemPlan) -> SystemRow {
     let report = run.systems.get(&system.name).cloned().unwrap_or_default();
-    let (kind, address, settings_asked) = match &system.source {
-        SystemSource::Managed(server) => {
-            (server.kind.name(), String::new(), settings_asked(&run.plan, system))
-        }
-        SystemSource::Existing(existing) => {
-            (existing.engine.name(), existing.endpoint.to_string(), Default::default())
-        }
-        SystemSource::Imported => (IMPORTED, String::new(), Default::default()),
+    let (kind, address) = match &system.source {
+        SystemSource::Managed(server) => (server.kind.name(), String::new()),
+        SystemSource::Existing(existing) => (existing.engine.name(), existing.endpoint.to_string()),
+        SystemSource::Imported => (IMPORTED, String::new()),
     };
     let cluster = match &system.source {
         SystemSource::Managed(server) if server.kind.is_cluster() => (server.nodes, server.data_nodes),
@@ -111,13 +100,8 @@ fn system_row(run: &Run, system: &SystemPlan) -> SystemRow {
         is_managed: matches!(system.source, SystemSource::Managed(_)),
         address,
         version: report.version,
-        query_mode: match system.query_mode {
-            QueryMode::Prepared => "prepared",
-            QueryMode::Simple => "simple",
-            QueryMode::Extended => "extended",
-        }
-        .to_owned(),
-        settings_asked,
+        query_mode: system.query_mode.name().to_owned(),
+        settings_asked: settings_asked(&run.plan, system),
         settings_read: report.settings,
         failure: report.failure,
         starts: starts(&report.starts),

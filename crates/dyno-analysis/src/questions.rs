@@ -10,6 +10,7 @@ use crate::stats::mixed::{self, Components, Fit, Row};
 use crate::stats::strata::{self, Placed};
 use crate::stats::within::variance_of_means;
 use crate::view::View;
+use dyno_model::lists;
 use dyno_model::plan::{Metric, Plan};
 use dyno_model::record::{TrialRecord, is_rate};
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,8 +26,7 @@ pub(crate) struct Group {
 
 /// Pairs by what they ask, in their order.
 pub(crate) fn groups(plan: &Plan, pairs: &[Pair]) -> Vec<Group> {
-    let mut groups: Vec<Group> = Vec::new();
-    for (index, pair) in pairs.iter().enumerate() {
+    let asked = |(index, pair): (usize, &Pair)| {
         let name = |treatment: usize| {
             let treatment = &plan.treatments[treatment];
             match pair.of {
@@ -36,14 +36,10 @@ pub(crate) fn groups(plan: &Plan, pairs: &[Pair]) -> Vec<Group> {
                 }
             }
         };
-        let (subject, baseline) = (name(pair.subject), name(pair.baseline));
-        let is_same = |it: &&mut Group| it.of == pair.of && it.subject == subject && it.baseline == baseline;
-        match groups.iter_mut().find(is_same) {
-            Some(group) => group.pairs.push(index),
-            None => groups.push(Group { of: pair.of.clone(), subject, baseline, pairs: vec![index] }),
-        }
-    }
-    groups
+        ((pair.of.clone(), name(pair.subject), name(pair.baseline)), index)
+    };
+    let groups = lists::grouped(pairs.iter().enumerate().map(asked)).into_iter();
+    groups.map(|((of, subject, baseline), pairs)| Group { of, subject, baseline, pairs }).collect()
 }
 
 /// A pair with the figures of both sides by block, and its test before it borrows strength.
@@ -190,15 +186,7 @@ pub(crate) fn ways(cells: &[Setting<'_>]) -> Vec<Way> {
             InteractionWith::System => cell.system.to_owned(),
             InteractionWith::Level { factor } => cell.levels[factor].clone(),
         };
-        let mut levels: Vec<(String, Vec<usize>)> = Vec::new();
-        for (index, cell) in cells.iter().enumerate() {
-            let name = level(cell);
-            match levels.iter_mut().find(|(it, _)| *it == name) {
-                Some((_, members)) => members.push(index),
-                None => levels.push((name, vec![index])),
-            }
-        }
-        Way { with, levels }
+        Way { with, levels: lists::grouped(cells.iter().map(level).zip(0..)) }
     };
     all.map(way).filter(|way| way.levels.len() > 1).collect()
 }

@@ -1,7 +1,8 @@
 //! Who talks to whom: the generator, the ways of the clients, and the nodes of systems.
 
 use crate::model::{NodeRole, Topology, TopologyNode, TopologyWay, WayVia};
-use dyno_model::plan::{ManagedServer, Plan, ServerKind, SystemPlan, SystemSource, Via};
+use dyno_model::lists;
+use dyno_model::plan::{ManagedServer, Plan, ServerKind, SystemPlan, SystemSource, Treatment, Via};
 use dyno_store::Run;
 
 /// One per distinct picture: systems with the same ways and the same nodes share one, as they are measured one after the other.
@@ -45,10 +46,9 @@ fn topology(run: &Run, at: usize, system: &SystemPlan) -> Option<Topology> {
 
 /// Ways to a system, in the order of its treatments, each once.
 fn ways(plan: &Plan, run: &Run, system: usize) -> Vec<TopologyWay> {
-    let mut ways: Vec<TopologyWay> = Vec::new();
-    for treatment in plan.treatments.iter().filter(|it| it.system == system) {
+    let way = |treatment: &Treatment| {
         let version = |kind: &str| run.environment.proxies.get(kind).cloned().unwrap_or_default();
-        let way = match plan.endpoint(treatment) {
+        match plan.endpoint(treatment) {
             None => TopologyWay { name: String::new(), via: WayVia::Direct, what: String::new() },
             Some(endpoint) => {
                 let (via, what) = match &endpoint.via {
@@ -64,12 +64,9 @@ fn ways(plan: &Plan, run: &Run, system: usize) -> Vec<TopologyWay> {
                 };
                 TopologyWay { name: endpoint.name.clone(), via, what: what.trim_end().to_owned() }
             }
-        };
-        if !ways.contains(&way) {
-            ways.push(way);
         }
-    }
-    ways
+    };
+    lists::distinct(plan.treatments.iter().filter(|it| it.system == system).map(way))
 }
 
 fn nodes(server: &ManagedServer) -> Vec<TopologyNode> {

@@ -3,6 +3,7 @@
 use crate::audit::AuditVerdict;
 use crate::catalog::LUA;
 use crate::finding::Finding;
+use crate::lists;
 use crate::plan::{LoadPlan, Plan, Treatment};
 use crate::record::{Facts, TrialRecord};
 
@@ -51,13 +52,8 @@ impl Plan {
     /// All workloads that run beside others, each once, as the first treatment that has it has it.
     #[must_use]
     pub fn beside(&self) -> Vec<&BesidePlan> {
-        let mut found: Vec<&BesidePlan> = Vec::new();
-        for beside in self.treatments.iter().flat_map(|treatment| &treatment.beside) {
-            if !found.iter().any(|other| other.name == beside.name) {
-                found.push(beside);
-            }
-        }
-        found
+        let all = self.treatments.iter().flat_map(|treatment| &treatment.beside);
+        lists::grouped(all.map(|beside| (&beside.name, beside))).into_iter().map(|(_, all)| all[0]).collect()
     }
 }
 

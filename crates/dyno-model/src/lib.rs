@@ -15,7 +15,7 @@
 //! * [`record`], [`event`]: what is written down about a trial while it runs; [`judge`]: doubts that follow from it;
 //! * [`monitor`]: what is seen beside the load each second, of machine and server; [`observation`]: what is seen of a machine before, and
 //!   [`preflight`]: of everything that an experiment needs;
-//! * [`units`], [`exit_code`].
+//! * [`units`], [`lists`], [`exit_code`].
 //!
 //! # Invariants
 //! Nothing here reads a clock, a file, the network or the environment: everything is a value that tests can make.
@@ -41,6 +41,7 @@ pub mod judge;
 pub mod latency;
 pub mod ledger;
 pub mod limit;
+pub mod lists;
 mod load;
 mod metric;
 pub mod monitor;

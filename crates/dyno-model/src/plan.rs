@@ -4,6 +4,7 @@ use crate::catalog::WorkloadOptions;
 use crate::fault::{FaultPart, FaultPlan};
 use crate::front::FrontMatter;
 use crate::limit::Limit;
+use crate::lists;
 use crate::target::{Engine, QueryMode};
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
@@ -223,15 +224,7 @@ impl Plan {
     /// The whole plots in the order in which treatments first need them, each with its treatments.
     #[must_use]
     pub fn whole_plots(&self) -> Vec<(WholePlot<'_>, Vec<usize>)> {
-        let mut plots: Vec<(WholePlot<'_>, Vec<usize>)> = Vec::new();
-        for (index, treatment) in self.treatments.iter().enumerate() {
-            let plot = self.whole_plot(treatment);
-            match plots.iter_mut().find(|(other, _)| *other == plot) {
-                Some((_, treatments)) => treatments.push(index),
-                None => plots.push((plot, vec![index])),
-            }
-        }
-        plots
+        lists::grouped(self.treatments.iter().map(|it| self.whole_plot(it)).zip(0..))
     }
 
     /// True when a level needs another start of a server, when the nodes of a cluster would be at work beside another system (they are
@@ -520,13 +513,7 @@ impl Plan {
     #[must_use]
     pub fn databases_of(&self, system: usize) -> Vec<String> {
         let treatments = self.treatments.iter().filter(|treatment| treatment.system == system);
-        let mut names = Vec::new();
-        for name in treatments.flat_map(|treatment| self.databases(treatment)) {
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-        names
+        lists::distinct(treatments.flat_map(|treatment| self.databases(treatment)))
     }
 
     /// True when a treatment of a system works in the system's own database.

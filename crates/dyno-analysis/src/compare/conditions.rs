@@ -11,6 +11,7 @@ use crate::model::FindingRow;
 use crate::standing::main_reason;
 use dyno_model::audit::AuditVerdict;
 use dyno_model::finding::{Finding, Severity};
+use dyno_model::lists;
 use dyno_model::plan::{DataPolicy, ExistingSystem, SystemPlan, SystemSource};
 use dyno_model::record::TrialRecord;
 use dyno_store::environment::Environment;
@@ -159,14 +160,9 @@ fn environments(findings: &mut Findings, base: &Pool<'_>, new: &Pool<'_>) {
 
 /// Systems of matched treatments, each pair once.
 fn matched_systems<'a>(base: &Pool<'a>, new: &Pool<'a>, matching: &Matching) -> Vec<(&'a str, &'a str)> {
-    let mut pairs = Vec::new();
-    for (one, other) in &matching.pairs {
-        let pair = (base.treatments[*one].system, new.treatments[*other].system);
-        if !pairs.contains(&pair) {
-            pairs.push(pair);
-        }
-    }
-    pairs
+    let systems =
+        |(one, other): &(usize, usize)| (base.treatments[*one].system, new.treatments[*other].system);
+    lists::distinct(matching.pairs.iter().map(systems))
 }
 
 fn systems(findings: &mut Findings, base: &Pool<'_>, new: &Pool<'_>, matching: &Matching) {

@@ -4,7 +4,6 @@ use super::pool::{Pool, PooledTreatment, workload_differences};
 use crate::compare::model::SideName;
 use dyno_model::plan::Treatment;
 use std::collections::BTreeSet;
-use std::fmt;
 
 /// What was found.
 #[derive(Debug)]
@@ -18,9 +17,14 @@ pub(super) struct Matching {
 }
 
 /// Treatments could not be matched.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MatchError {
     /// A pair of systems was asked for that the sides do not have.
+    #[error(
+        "`{asked}` names no system of each side as BASE=NEW; BASE has {}; NEW has {}",
+        quoted(base),
+        quoted(new)
+    )]
     UnknownSystems {
         /// What was asked for.
         asked: String,
@@ -30,6 +34,7 @@ pub enum MatchError {
         new: Vec<String>,
     },
     /// A system was asked for twice.
+    #[error("system `{system}` of {side} is in two pairs")]
     SystemTwice {
         /// Whose.
         side: SideName,
@@ -37,6 +42,7 @@ pub enum MatchError {
         system: String,
     },
     /// No treatment of the one side is in the other.
+    #[error("no treatment of BASE is in NEW, so there is nothing to compare; {}", differences.join("; "))]
     Nothing {
         /// What differs, as `name: base against new`.
         differences: Vec<String>,
@@ -44,30 +50,6 @@ pub enum MatchError {
         are_systems_unmatched: bool,
     },
 }
-
-impl fmt::Display for MatchError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::UnknownSystems { asked, base, new } => write!(
-                f,
-                "`{asked}` names no system of each side as BASE=NEW; BASE has {}; NEW has {}",
-                quoted(base),
-                quoted(new)
-            ),
-            Self::SystemTwice { side, system } => {
-                let side = if *side == SideName::Base { "BASE" } else { "NEW" };
-                write!(f, "system `{system}` of {side} is in two pairs")
-            }
-            Self::Nothing { differences, .. } => write!(
-                f,
-                "no treatment of BASE is in NEW, so there is nothing to compare; {}",
-                differences.join("; ")
-            ),
-        }
-    }
-}
-
-impl std::error::Error for MatchError {}
 
 fn quoted(names: &[String]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")

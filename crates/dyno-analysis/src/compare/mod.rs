@@ -27,6 +27,7 @@ use crate::model::Verdict;
 use crate::stats::verdict::Rules;
 use crate::{checks, judgement};
 use dyno_model::audit::AuditVerdict;
+use dyno_model::lists;
 use dyno_model::plan::{Metric, Plan, Treatment};
 use dyno_model::record::TrialRecord;
 use dyno_store::{Run, StoreError, results_below};
@@ -36,7 +37,6 @@ use model::{
 };
 use pool::{Pool, PooledTreatment};
 use std::collections::BTreeSet;
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 pub use matching::MatchError;
@@ -74,9 +74,10 @@ pub const METRICS: [Metric; 7] = [
 ];
 
 /// The sides cannot be compared.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CompareError {
     /// The runs of a side are no repeats of the same thing.
+    #[error("{side} cannot be pooled: {error}")]
     Pool {
         /// Which side.
         side: SideName,
@@ -84,31 +85,15 @@ pub enum CompareError {
         error: PoolError,
     },
     /// A run is on both sides.
+    #[error("the run {run} is on both sides")]
     SameRun {
         /// Its name.
         run: String,
     },
     /// No treatment of one side is in the other.
+    #[error(transparent)]
     Match(MatchError),
 }
-
-impl fmt::Display for CompareError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Pool { side, error } => {
-                write!(
-                    f,
-                    "{} cannot be pooled: {error}",
-                    if *side == SideName::Base { "BASE" } else { "NEW" }
-                )
-            }
-            Self::SameRun { run } => write!(f, "the run {run} is on both sides"),
-            Self::Match(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for CompareError {}
 
 /// Reads a side: a results folder, or a folder that holds several. Its trials are judged as for a report.
 ///
@@ -226,16 +211,12 @@ fn figures(pooled: &PooledTreatment<'_>) -> SideFigures {
 }
 
 fn side_row(side: &Side, pool: &Pool<'_>) -> SideRow {
-    let mut systems: Vec<String> = Vec::new();
-    for system in &pool.systems {
-        for run in &pool.runs {
+    let systems = pool.systems.iter().flat_map(|system| {
+        pool.runs.iter().map(|run| {
             let version = run.systems.get(&system.name).map_or("", |report| &report.version);
-            let text = format!("{} {version}", system.name).trim_end().to_owned();
-            if !systems.contains(&text) {
-                systems.push(text);
-            }
-        }
-    }
+            format!("{} {version}", system.name).trim_end().to_owned()
+        })
+    });
     let records = || pool.treatments.iter().flat_map(|pooled| &pooled.records);
     SideRow {
         folder: side.folder.clone(),
@@ -249,7 +230,7 @@ fn side_row(side: &Side, pool: &Pool<'_>) -> SideRow {
                 ended_at: run.ended_at.clone(),
             })
             .collect(),
-        systems,
+        systems: lists::distinct(systems),
         trials_planned: count(pool.runs.iter().map(|run| run.plan.trials.len()).sum()),
         trials_measured: count(records().count()),
         trials_valid: count(records().filter(|record| record.is_valid()).count()),

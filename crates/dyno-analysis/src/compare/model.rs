@@ -5,6 +5,7 @@ use dyno_model::audit::AuditVerdict;
 use dyno_model::finding::{Finding, Severity};
 use dyno_model::plan::Metric;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// Version of the JSON form. A reader of version N understands every comparison of version N, whatever fields were added.
 pub const COMPARE_FORMAT: u32 = 1;
@@ -95,6 +96,13 @@ pub enum SideName {
     Base,
     /// What is judged.
     New,
+}
+
+/// As the command line calls it.
+impl fmt::Display for SideName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if *self == Self::Base { "BASE" } else { "NEW" })
+    }
 }
 
 /// A side: one run, or several of the same thing that are pooled.

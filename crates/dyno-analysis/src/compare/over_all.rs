@@ -11,8 +11,10 @@ use crate::stats::compare::RatioTest;
 use crate::stats::gate::{self, QuestionVerdicts, judge_behind};
 use crate::stats::sides::{self, Cell, over_all, with_runs};
 use crate::stats::verdict::{Judgement, Rules};
+use dyno_model::lists;
 use dyno_model::plan::Metric;
 use dyno_model::record::TrialRecord;
+use std::collections::BTreeSet;
 
 /// A question with what is known of it.
 pub(super) struct Asked<'a> {
@@ -119,9 +121,7 @@ impl<'a> Asked<'a> {
         };
         let open = Some(open_verdict(self.is_usable));
         let effect = judged_effect(effect, self.metric, open, test.zip(judgement));
-        let mut clients: Vec<u32> = self.settings.iter().map(|it| it.clients).collect();
-        clients.sort_unstable();
-        clients.dedup();
+        let clients: BTreeSet<u32> = self.settings.iter().map(|it| it.clients).collect();
         let interaction = |(it, p): (&Interaction, &f64)| Interaction {
             p_corrected: it.p.map(|_| *p),
             depends: gate.is_some_and(|gate| gate.is_open) && *p < rules.alpha,
@@ -132,7 +132,7 @@ impl<'a> Asked<'a> {
             metric: self.metric,
             statement: self.statement.clone(),
             treatments: count(self.settings.len()),
-            clients,
+            clients: clients.into_iter().collect(),
             varied: varied(&self.settings),
             degrees: test.filter(|_| effect.ratio.is_some()).map(|it| it.degrees()),
             between_runs: self.found.runs.map(|runs| runs.variance.max(0.0).sqrt()),
@@ -145,14 +145,9 @@ impl<'a> Asked<'a> {
 /// Kinds of statements, by their mean time over all treatments that send them. They say more of what was found over transactions, so that they are judged behind
 /// that ([`judge_behind`]).
 pub(super) fn statements(pairs: &[Sides<'_>], judged: &[QuestionVerdicts], rules: Rules) -> Vec<OverAll> {
-    let mut names: Vec<&str> = Vec::new();
     let records = pairs.iter().flat_map(|(base, new)| [base, new]).flat_map(|side| &side.standing.usable);
-    for name in records.flat_map(|record| &record.statements).map(|it| it.name.as_str()) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    let asked = names.into_iter().filter_map(|name| {
+    let names = records.flat_map(|record| &record.statements).map(|it| it.name.as_str());
+    let asked = lists::distinct(names).into_iter().filter_map(|name| {
         let measured: Vec<(usize, Measured)> =
             pairs.iter().enumerate().filter_map(|(at, sides)| Some((at, statement(*sides, name)?))).collect();
         let members: Vec<(usize, &Measured)> = measured.iter().map(|(at, it)| (*at, it)).collect();

@@ -10,7 +10,6 @@ use dyno_model::retry::RetryPolicy;
 use dyno_model::search::Search;
 use dyno_store::{Run, TrialOutcome};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 /// The trials of one treatment over all runs of a side.
 pub(crate) struct PooledTreatment<'a> {
@@ -47,21 +46,25 @@ pub(crate) struct Pool<'a> {
 }
 
 /// Runs that are not repeats of the same thing.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PoolError {
     /// There is no run at all.
+    #[error("there is no run")]
     Empty,
     /// A run is there twice.
+    #[error("{folder} is named twice")]
     Twice {
         /// Its folder.
         folder: String,
     },
     /// Their experiments have different names.
+    #[error("runs of different experiments are no repeats: {}", experiments(names))]
     Experiments {
         /// Each name with the folder of one run.
         names: Vec<(String, String)>,
     },
     /// Their plans differ where repeats must not.
+    #[error("{first} and {second} are no repeats of the same thing: {}", in_words(differences))]
     Plans {
         /// What differs: name, value in the first run, value in the second.
         differences: Vec<(String, String, String)>,
@@ -72,28 +75,16 @@ pub enum PoolError {
     },
 }
 
-impl fmt::Display for PoolError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Empty => f.write_str("there is no run"),
-            Self::Twice { folder } => write!(f, "{folder} is named twice"),
-            Self::Experiments { names } => {
-                let names: Vec<String> =
-                    names.iter().map(|(name, folder)| format!("{name} ({folder})")).collect();
-                write!(f, "runs of different experiments are no repeats: {}", names.join(", "))
-            }
-            Self::Plans { differences, first, second } => {
-                let differences: Vec<String> = differences
-                    .iter()
-                    .map(|(name, one, other)| format!("{name} is {one} in the one and {other} in the other"))
-                    .collect();
-                write!(f, "{first} and {second} are no repeats of the same thing: {}", differences.join("; "))
-            }
-        }
-    }
+fn experiments(names: &[(String, String)]) -> String {
+    names.iter().map(|(name, folder)| format!("{name} ({folder})")).collect::<Vec<_>>().join(", ")
 }
 
-impl std::error::Error for PoolError {}
+fn in_words(differences: &[(String, String, String)]) -> String {
+    let one = |(name, one, other): &(String, String, String)| {
+        format!("{name} is {one} in the one and {other} in the other")
+    };
+    differences.iter().map(one).collect::<Vec<_>>().join("; ")
+}
 
 impl<'a> Pool<'a> {
     /// Pools the runs of a side. Seeds, numbers of blocks and sets of treatments may differ: runs at other numbers of clients are

@@ -6,6 +6,7 @@ use super::keys::{APPLICATION, ENDPOINT, PROXY};
 use super::reader::Fields;
 use crate::address::host_and_port;
 use crate::catalog::CRUD;
+use crate::lists;
 use crate::plan::{
     ApplicationKind, ApplicationPlan, EndpointPlan, ProxyKind, ProxyPlan, SystemPlan, SystemSource, Via,
 };
@@ -126,9 +127,7 @@ pub(super) fn used<'a>(
             };
             report(format!("`{}` cannot be reached by the endpoint `{name}`", system.name), help.to_owned());
         }
-        if !used.contains(endpoint) {
-            used.push(endpoint.clone());
-        }
+        lists::add(&mut used, endpoint.clone());
     }
     check_workloads(&used, factors, goes, problems);
     used

@@ -26,15 +26,10 @@ pub(super) fn check_query_modes(factors: &[Factor], systems: &[SystemPlan], prob
     }
 }
 
-/// Settings can be varied of servers that dyno starts, and only of systems that the file has. Each path is checked once.
+/// Settings can be varied of servers that dyno starts, and only of systems that the file has.
 pub(super) fn check_settings(factors: &[Factor], systems: &[SystemPlan], problems: &Problems) {
-    let mut seen = Vec::new();
     for change in factors.iter().flat_map(Factor::changes) {
         let Place::Setting { system, .. } = &change.place else { continue };
-        if seen.contains(&change.key_span) {
-            continue;
-        }
-        seen.push(change.key_span);
         let names: Vec<&str> = systems.iter().map(|system| system.name.as_str()).collect();
         if let Some(name) = system.as_deref().filter(|name| !names.contains(name)) {
             unknown_system(change.key_span, name, &names, problems);

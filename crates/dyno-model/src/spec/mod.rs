@@ -51,6 +51,7 @@ pub use scripts::{DeclaredOptions, ReadScript};
 use crate::beside::BesidePlan;
 use crate::catalog::{HTTP, LUA, WorkloadDescription};
 use crate::limit::Limit;
+use crate::lists;
 use crate::plan::{
     Compare, EndpointPlan, FORMAT, FreshData, LoadPlan, Plan, SystemPlan, Treatment, Variation, Via,
     WorkloadPlan,
@@ -484,15 +485,8 @@ impl Plan {
             vec![(0..self.treatments.len()).collect::<Vec<_>>()]
         };
         let grouped = |treatments: Vec<usize>| {
-            let mut groups: Vec<(Option<String>, Vec<usize>)> = Vec::new();
-            for treatment in treatments {
-                let name = data_set(self, &self.treatments[treatment]);
-                match groups.iter_mut().find(|(other, _)| *other == name) {
-                    Some((_, group)) => group.push(treatment),
-                    None => groups.push((name, vec![treatment])),
-                }
-            }
-            groups.into_iter().map(|(_, group)| group).collect()
+            let named = treatments.into_iter().map(|at| (data_set(self, &self.treatments[at]), at));
+            lists::grouped(named).into_iter().map(|(_, group)| group).collect()
         };
         let plots: Vec<order::Plot> = plots.into_iter().map(grouped).collect();
         self.trials = order::trials(&plots, self.blocks, self.seed);
