@@ -64,24 +64,9 @@ pub(super) fn one(item: &Node, what: &str, known: &Known<'_>, problems: &Problem
         problems.refuse(item.span, message, help);
         return None;
     }
-    let mut conditions = Vec::new();
-    let mut paths = Vec::new();
-    flatten(table, "", &mut paths);
-    for (path, key_span, node) in paths {
-        conditions.push(condition(&path, key_span, node, known, problems)?);
-    }
-    Some(Choice { conditions })
-}
-
-/// Keys may be quoted (`"workload.rows"`) or not, which nests tables.
-fn flatten<'t>(table: &'t super::tree::Table, prefix: &str, paths: &mut Vec<(String, Span, &'t Node)>) {
-    for entry in &table.entries {
-        let path = if prefix.is_empty() { entry.key.clone() } else { format!("{prefix}.{}", entry.key) };
-        match &entry.node.value {
-            Value::Table(inner) => flatten(inner, &path, paths),
-            _ => paths.push((path, entry.key_span, &entry.node)),
-        }
-    }
+    let leaves = table.leaves().into_iter();
+    let conditions = leaves.map(|(path, leaf)| condition(&path, leaf.key_span, &leaf.node, known, problems));
+    Some(Choice { conditions: conditions.collect::<Option<_>>()? })
 }
 
 fn condition(

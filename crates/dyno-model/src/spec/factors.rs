@@ -96,21 +96,15 @@ pub(super) fn read(document: &Table, problems: &Problems) -> Vec<Factor> {
     let mut factors = Vec::new();
     match document.get("factors") {
         None => {}
-        Some(Node { value: Value::Table(table), .. }) => collect(table, "", document, &mut factors, problems),
+        Some(Node { value: Value::Table(table), .. }) => collect(table, document, &mut factors, problems),
         Some(node) => wrong_type(node, "factors", "a table", problems),
     }
     check_collisions(&factors, problems);
     factors
 }
 
-/// Paths may be quoted (`"workload.rows" = [...]`) or not (`workload.rows = [...]`), which nests tables.
-fn collect(table: &Table, prefix: &str, document: &Table, factors: &mut Vec<Factor>, problems: &Problems) {
-    for entry in &table.entries {
-        let name = joined(prefix, &entry.key);
-        if let Value::Table(inner) = &entry.node.value {
-            collect(inner, &name, document, factors, problems);
-            continue;
-        }
+fn collect(table: &Table, document: &Table, factors: &mut Vec<Factor>, problems: &Problems) {
+    for (name, entry) in table.leaves() {
         if let Some(first) = factors.iter().find(|factor| factor.name == name) {
             let message = format!("factor `{name}` is given twice");
             problems.report(Diagnostic::new(entry.key_span, message).related(first.key_span, "first here"));
@@ -127,10 +121,6 @@ fn collect(table: &Table, prefix: &str, document: &Table, factors: &mut Vec<Fact
             factors.push(Factor { name, key_span: entry.key_span, levels });
         }
     }
-}
-
-fn joined(prefix: &str, key: &str) -> String {
-    if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") }
 }
 
 /// True for a list whose first item is a table: a factor whose levels have names of their own.
@@ -281,8 +271,7 @@ fn named_levels(name: &str, node: &Node, document: &Table, problems: &Problems) 
             return None;
         };
         check_new(name, &text, item.span, &levels, problems);
-        let mut changes = Vec::new();
-        collect_changes(table, "", document, &mut changes, problems);
+        let changes = changes_of(table, document, problems);
         levels.push(Level { name: text, span: item.span, changes });
     }
     if levels.iter().all(|level| level.changes.is_empty()) {
@@ -292,20 +281,10 @@ fn named_levels(name: &str, node: &Node, document: &Table, problems: &Problems) 
     Some(levels)
 }
 
-fn collect_changes(
-    table: &Table,
-    prefix: &str,
-    document: &Table,
-    changes: &mut Vec<Change>,
-    problems: &Problems,
-) {
-    for entry in &table.entries {
-        if prefix.is_empty() && entry.key == "name" {
-            continue;
-        }
-        let path = joined(prefix, &entry.key);
-        if let Value::Table(inner) = &entry.node.value {
-            collect_changes(inner, &path, document, changes, problems);
+fn changes_of(table: &Table, document: &Table, problems: &Problems) -> Vec<Change> {
+    let mut changes = Vec::new();
+    for (path, entry) in table.leaves() {
+        if path == "name" {
             continue;
         }
         let Some(place) = place(&path, entry.key_span, problems) else { continue };
@@ -319,6 +298,7 @@ fn collect_changes(
         }
         changes.push(Change { place, key_span: entry.key_span, node: entry.node.clone() });
     }
+    changes
 }
 
 fn check_new(factor: &str, level: &str, span: Span, levels: &[Level], problems: &Problems) {

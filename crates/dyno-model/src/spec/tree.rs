@@ -82,6 +82,20 @@ impl Table {
         self.entry(key).map(|entry| &entry.node)
     }
 
+    /// Every value that is no table, with its dotted path: keys may be quoted (`"workload.rows"`) or not, which nests tables.
+    pub(super) fn leaves(&self) -> Vec<(String, &Entry)> {
+        let mut leaves = Vec::new();
+        for entry in &self.entries {
+            match &entry.node.value {
+                Value::Table(inner) => leaves.extend(
+                    inner.leaves().into_iter().map(|(path, leaf)| (format!("{}.{path}", entry.key), leaf)),
+                ),
+                _ => leaves.push((entry.key.clone(), entry)),
+            }
+        }
+        leaves
+    }
+
     pub(super) fn table(&self, key: &str) -> Option<&Table> {
         self.get(key)?.value.table()
     }
