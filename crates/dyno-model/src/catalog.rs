@@ -202,9 +202,6 @@ impl WorkloadOptions {
     }
 
     /// A whole number.
-    ///
-    /// # Panics
-    /// When the description has no integer option of this name.
     #[must_use]
     pub fn integer(&self, name: &str) -> i64 {
         match self.0.get(name) {
@@ -214,18 +211,12 @@ impl WorkloadOptions {
     }
 
     /// A whole number that the description bounds to be positive or zero.
-    ///
-    /// # Panics
-    /// As [`Self::integer`], or when the value is negative.
     #[must_use]
     pub fn count(&self, name: &str) -> u64 {
         u64::try_from(self.integer(name)).expect("the description bounds counts at zero")
     }
 
     /// A number.
-    ///
-    /// # Panics
-    /// When the description has no number option of this name.
     #[must_use]
     pub fn number(&self, name: &str) -> f64 {
         match self.0.get(name) {
@@ -236,9 +227,6 @@ impl WorkloadOptions {
     }
 
     /// `true` or `false`.
-    ///
-    /// # Panics
-    /// When the description has no boolean option of this name.
     #[must_use]
     pub fn boolean(&self, name: &str) -> bool {
         match self.0.get(name) {
@@ -254,9 +242,6 @@ impl WorkloadOptions {
     }
 
     /// A word or text.
-    ///
-    /// # Panics
-    /// When the description has no text or choice option of this name.
     #[must_use]
     pub fn text(&self, name: &str) -> &str {
         match self.0.get(name) {
@@ -266,9 +251,6 @@ impl WorkloadOptions {
     }
 
     /// Scripts.
-    ///
-    /// # Panics
-    /// When the description has no such option of this name.
     #[must_use]
     pub fn scripts(&self, name: &str) -> &[ScriptText] {
         match self.0.get(name) {
@@ -278,9 +260,6 @@ impl WorkloadOptions {
     }
 
     /// Texts by text; none where the options were written down before there was this one.
-    ///
-    /// # Panics
-    /// When the description has another option of this name.
     pub fn texts(&self, name: &str) -> impl Iterator<Item = (&str, &str)> {
         let texts = match self.0.get(name) {
             Some(OptionValue::Texts(texts)) => Some(texts),

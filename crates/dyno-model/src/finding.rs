@@ -348,13 +348,7 @@ impl Finding {
             Self::Steal { share } => graded(*share, 0.01, 0.05),
             Self::Failures { share, .. } => graded(*share, 0.0, 0.001),
             Self::OthersBusy { share, .. } => graded(*share, 0.03, f64::INFINITY),
-            Self::RecordingBehind { held_up, .. } => {
-                if *held_up > 0.0 {
-                    Severity::Warning
-                } else {
-                    Severity::Note
-                }
-            }
+            Self::RecordingBehind { held_up, .. } if *held_up > 0.0 => Severity::Warning,
             Self::MonitorCost { share } => graded(*share, 0.01, f64::INFINITY),
             Self::SharedMachine
             | Self::SettingRounded { .. }
@@ -363,6 +357,7 @@ impl Finding {
             | Self::Skipped { .. }
             | Self::Overload { .. }
             | Self::FewTransactions { .. }
+            | Self::RecordingBehind { .. }
             | Self::SameWait { .. } => Severity::Note,
             Self::DebugBuild
             | Self::KeptBehind { .. }

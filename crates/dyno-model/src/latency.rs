@@ -12,9 +12,6 @@ pub const SIGNIFICANT_DIGITS: u8 = 3;
 
 /// An empty histogram of nanoseconds: [`LOWEST_NANOS`] to [`HIGHEST_NANOS`], [`SIGNIFICANT_DIGITS`] digits. It starts
 /// with 16 KiB and grows with the largest value it sees: of the kinds of statements that a script could send, most never occur.
-///
-/// # Panics
-/// Never: the bounds are constants that the constructor accepts.
 #[must_use]
 pub fn histogram() -> Histogram<u64> {
     let mut histogram = Histogram::new_with_bounds(LOWEST_NANOS, 2 * LOWEST_NANOS, SIGNIFICANT_DIGITS)

@@ -130,27 +130,25 @@ impl ScriptCounts {
     /// The value behind a counter.
     #[must_use]
     pub fn get(&self, counter: ScriptCounter) -> u64 {
-        match counter {
-            ScriptCounter::Events => self.events,
-            ScriptCounter::Reads => self.outcomes.reads,
-            ScriptCounter::Writes => self.outcomes.writes,
-            ScriptCounter::Others => self.outcomes.others,
-            ScriptCounter::Errors => self.errors,
-            ScriptCounter::Reconnects => self.reconnects,
-        }
+        let mut copy = *self;
+        *copy.value(counter)
     }
 
     /// Adds to a counter.
     pub fn count(&mut self, counter: ScriptCounter, n: u64) {
-        let value = match counter {
+        let value = self.value(counter);
+        *value = value.saturating_add(n);
+    }
+
+    fn value(&mut self, counter: ScriptCounter) -> &mut u64 {
+        match counter {
             ScriptCounter::Events => &mut self.events,
             ScriptCounter::Reads => &mut self.outcomes.reads,
             ScriptCounter::Writes => &mut self.outcomes.writes,
             ScriptCounter::Others => &mut self.outcomes.others,
             ScriptCounter::Errors => &mut self.errors,
             ScriptCounter::Reconnects => &mut self.reconnects,
-        };
-        *value = value.saturating_add(n);
+        }
     }
 
     /// Adds other counts.
@@ -269,11 +267,11 @@ impl Ledger {
         self.in_doubt += other.in_doubt;
         self.reconnects += other.reconnects;
         self.outcomes.add(&other.outcomes);
-        for (kind, count) in &other.failed_by_kind {
-            *self.failed_by_kind.entry(*kind).or_default() += count;
-        }
-        for (kind, count) in &other.retries_by_kind {
-            *self.retries_by_kind.entry(*kind).or_default() += count;
+        for (mine, theirs) in [
+            (&mut self.failed_by_kind, &other.failed_by_kind),
+            (&mut self.retries_by_kind, &other.retries_by_kind),
+        ] {
+            theirs.iter().for_each(|(kind, count)| *mine.entry(*kind).or_default() += count);
         }
         if self.statements.is_empty() && self.transactions.is_empty() {
             self.statements.clone_from(&other.statements);

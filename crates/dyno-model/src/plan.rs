@@ -22,7 +22,7 @@ pub use crate::way::{ApplicationKind, ApplicationPlan, EndpointPlan, ProxyKind, 
 pub const FORMAT: u32 = 1;
 
 /// An experiment, resolved.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Plan {
     /// [`FORMAT`] of the writer.
     pub format: u32,

@@ -3,8 +3,8 @@
 
 use crate::catalog::WorkloadOptions;
 use crate::plan::{
-    DataPolicy, ExistingSystem, FORMAT, FreshData, LoadPlan, PasswordSource, Plan, SystemPlan, SystemSource,
-    Treatment, Trial, Variation, WorkloadPlan,
+    DataPolicy, ExistingSystem, FORMAT, LoadPlan, PasswordSource, Plan, SystemPlan, SystemSource, Treatment,
+    Trial, Variation, WorkloadPlan,
 };
 use crate::target::{Endpoint, Engine, Target};
 
@@ -79,23 +79,12 @@ impl SingleTrial {
             name: self.name,
             title: self.title,
             description: self.description,
-            profile: None,
             seed: self.seed,
             blocks: 1,
-            budget: None,
             systems: vec![system],
-            factors: Vec::new(),
             treatments: vec![treatment],
             trials: vec![Trial { id: TRIAL.to_owned(), block: 1, treatment: 0 }],
-            published: Vec::new(),
-            compare: None,
-            limits: Vec::new(),
-            faults: Vec::new(),
-            front: None,
-            claim: None,
-            data: FreshData::default(),
-            storages: Vec::new(),
-            endpoints: Vec::new(),
+            ..Plan::default()
         }
     }
 }

@@ -39,16 +39,11 @@ impl Keys {
         variable: &str,
         text: &str,
     ) -> Result<(), Vec<AddressError>> {
-        match parameter::find(Engine::Postgres, parameter, text, 0..0, 0..0) {
-            Ok(Some(key)) => self.give(key, variable, text),
-            Ok(None) => {}
-            Err(error) => {
-                return Err(vec![AddressError {
-                    message: format!("{variable}: {}", error.message),
-                    ..error
-                }]);
-            }
-        }
+        let of_variable = |error: AddressError| {
+            vec![AddressError { message: format!("{variable}: {}", error.message), ..error }]
+        };
+        let found = parameter::find(Engine::Postgres, parameter, text, 0..0, 0..0).map_err(of_variable)?;
+        found.into_iter().for_each(|key| self.give(key, variable, text));
         Ok(())
     }
 

@@ -160,13 +160,10 @@ fn sqlite<'u>(rest: Piece<'u>, errors: &mut Vec<AddressError>) -> Piece<'u> {
         errors.push(AddressError::new(path.range(), "the address names no file", help));
     }
     if path.text.starts_with(":memory:") {
+        let message = "a database in memory cannot be shared by clients";
         let help =
             "each client would have a database of its own; name a file, on a memory file system if need be";
-        errors.push(AddressError::new(
-            path.range(),
-            "a database in memory cannot be shared by clients",
-            help,
-        ));
+        errors.push(AddressError::new(path.range(), message, help));
     }
     if rest.text.contains('?') {
         let help = "write `%3F` for a question mark";
@@ -203,17 +200,28 @@ fn server(engine: Engine, scheme: &str, whole: Piece<'_>, keys: &mut Keys, error
     // PostgreSQL's addresses may name several hosts with a port each; the first one is taken.
     let several = place.text.find(',').filter(|_| engine == Engine::Postgres);
     let place = several.map_or(place, |at| place.before(at));
-    if let Some((host, port)) = noted(split_place(place), errors) {
-        put(keys, Key::Host, host, place, scheme, errors);
-        if let Some(port_piece) = port
-            && noted(self::port(port_piece.text, port_piece.range()), errors).is_some()
-        {
-            put(keys, Key::Port, port_piece, port_piece, "", errors);
-        }
-    } else {
-        keys.give(Key::Host, "", BROKEN);
-    }
+    location_of(place, scheme, keys, errors);
     parameters(engine, query, keys, errors);
+}
+
+/// Puts host and port among the keys; `None` when they cannot be read, else whether there is a port.
+fn location_of(
+    place: Piece<'_>,
+    scheme: &str,
+    keys: &mut Keys,
+    errors: &mut Vec<AddressError>,
+) -> Option<bool> {
+    let Some((host, port)) = noted(split_place(place), errors) else {
+        keys.give(Key::Host, "", BROKEN);
+        return None;
+    };
+    put(keys, Key::Host, host, place, scheme, errors);
+    if let Some(piece) = port
+        && noted(self::port(piece.text, piece.range()), errors).is_some()
+    {
+        put(keys, Key::Port, piece, piece, "", errors);
+    }
+    Some(port.is_some())
 }
 
 /// A service's address: `http://HOST:PORT/PATH`. The path stands where others name a database, as it is written, and `https` asks for
@@ -249,17 +257,9 @@ fn service(
         errors.push(AddressError::new(path.range(), "this is no path", help));
     }
     keys.0.insert(Key::Database, Value { name: String::new(), text: base, range: path.range() });
-    let Some((host, port)) = noted(split_place(authority), errors) else {
-        keys.give(Key::Host, "", BROKEN);
-        return;
-    };
-    put(keys, Key::Host, host, authority, scheme.text, errors);
+    let Some(has_port) = location_of(authority, scheme.text, keys, errors) else { return };
     let is_encrypted = scheme.text == "https";
-    if let Some(piece) = port {
-        if noted(self::port(piece.text, piece.range()), errors).is_some() {
-            put(keys, Key::Port, piece, piece, "", errors);
-        }
-    } else if is_encrypted {
+    if is_encrypted && !has_port {
         keys.give(Key::Port, "", "443");
     }
     parameters(engine, query, keys, errors);

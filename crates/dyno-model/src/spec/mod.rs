@@ -260,19 +260,15 @@ fn read(
     let limits = kept(limits, found.as_deref(), &parts, &top);
     Some(Plan {
         format: FORMAT,
-        name: String::new(),
         title,
         description,
-        profile: None,
         seed,
         blocks,
         budget,
         systems,
         factors,
         treatments: found.unwrap_or_default(),
-        trials: Vec::new(),
         published,
-        claim: None,
         compare,
         limits,
         faults,
@@ -280,6 +276,7 @@ fn read(
         data,
         storages,
         endpoints,
+        ..Plan::default()
     })
 }
 
