@@ -187,7 +187,7 @@ impl<'a> Asked<'a> {
             used.iter().map(|pair| view.plan().treatments[pair.subject].clients).collect();
         let not_working = |of: fn(&Effect) -> Option<NotWorking>| {
             let all = self.measured.iter().filter_map(|it| of(&it.comparison.effect));
-            all.reduce(|a, b| NotWorking { trials: a.trials + b.trials, of: a.of + b.of, ..a })
+            all.reduce(NotWorking::with)
         };
         let test = self.answer.as_ref().map(|it| it.test);
         let effect = Effect {
@@ -200,11 +200,6 @@ impl<'a> Asked<'a> {
         let effect =
             judged_effect(effect, self.metric, Some(open_verdict(is_usable)), test.zip(judged.effect));
         let answer = self.answer.as_ref().filter(|_| effect.verdict != Some(Verdict::Invalid));
-        let interaction = |(it, p): (&Interaction, &f64)| Interaction {
-            p_corrected: it.p.map(|_| *p),
-            depends: judged.is_open && *p < rules.alpha,
-            ..it.clone()
-        };
         Question {
             of: self.group.of.clone(),
             metric: self.metric,
@@ -219,12 +214,23 @@ impl<'a> Asked<'a> {
             effect,
             scatter: answer.and_then(|it| it.scatter),
             opens_cells: judged.is_open,
-            interactions: answer
-                .iter()
-                .flat_map(|it| it.interactions.iter().zip(&judged.interactions).map(interaction))
-                .collect(),
+            interactions: answer.map_or_else(Vec::new, |it| told(&it.interactions, judged, rules)),
         }
     }
+}
+
+/// Interactions of a question with what was judged of them.
+pub(crate) fn told(
+    interactions: &[Interaction],
+    judged: &gate::QuestionVerdicts,
+    rules: Rules,
+) -> Vec<Interaction> {
+    let one = |(it, p): (&Interaction, &f64)| Interaction {
+        p_corrected: it.p.map(|_| *p),
+        depends: judged.is_open && *p < rules.alpha,
+        ..it.clone()
+    };
+    interactions.iter().zip(&judged.interactions).map(one).collect()
 }
 
 /// What one side of a comparison has.
@@ -314,7 +320,7 @@ fn measure_whole(view: &View<'_>, pair: &Pair, metric: Metric) -> Measured {
 
 /// What a verdict is worth where figures are lower bounds of response times: a bound that is worse already decides, because what it stands for
 /// is worse still. Nothing else is known.
-pub(crate) fn verdict_on_bounds(verdict: Verdict, bound: Option<RatioBound>) -> Verdict {
+fn verdict_on_bounds(verdict: Verdict, bound: Option<RatioBound>) -> Verdict {
     match (bound, verdict) {
         (None, _)
         | (_, Verdict::Invalid)
@@ -388,7 +394,7 @@ fn test(subject: &BTreeMap<u32, f64>, baseline: &BTreeMap<u32, f64>) -> (Option<
 }
 
 /// The verdict that a decision means, and whether the whole interval lies beyond the margin. Of throughput more is better, of time less.
-pub(crate) fn verdict(metric: Metric, judgement: &Judgement) -> (Verdict, bool) {
+fn verdict(metric: Metric, judgement: &Judgement) -> (Verdict, bool) {
     let larger_is_better = metric.is_more_better();
     let direction =
         |is_larger: bool| if is_larger == larger_is_better { Verdict::Better } else { Verdict::Worse };
@@ -401,7 +407,7 @@ pub(crate) fn verdict(metric: Metric, judgement: &Judgement) -> (Verdict, bool) 
 }
 
 /// Takes from an effect of lower bounds what does not follow from them.
-fn settle_bound(effect: &mut Effect) {
+pub(crate) fn settle_bound(effect: &mut Effect) {
     let Some(bound) = effect.bound else { return };
     let verdict = effect.verdict.map(|verdict| verdict_on_bounds(verdict, Some(bound)));
     (effect.ratio_interval, effect.interval_level) = (None, None);
@@ -420,6 +426,16 @@ pub(crate) fn open_verdict(is_usable: bool) -> Verdict {
     if is_usable { Verdict::Inconclusive } else { Verdict::Invalid }
 }
 
+/// Writes down what was judged.
+pub(crate) fn tell(effect: &mut Effect, metric: Metric, test: &RatioTest, judgement: &Judgement) {
+    let (verdict, exceeds_margin) = verdict(metric, judgement);
+    (effect.verdict, effect.exceeds_margin) = (Some(verdict), exceeds_margin);
+    effect.ratio_interval = Some(Range { low: judgement.low, high: judgement.high });
+    effect.interval_level = Some(judgement.level);
+    (effect.p, effect.p_corrected) = (Some(test.p), Some(judgement.p_corrected));
+    effect.detectable_ratio = Some(judgement.detectable_ratio);
+}
+
 /// An effect with what was judged of it; `open` is its verdict until then, and there is none where verdicts are not enabled.
 pub(crate) fn judged_effect(
     mut effect: Effect,
@@ -432,12 +448,7 @@ pub(crate) fn judged_effect(
         (effect.ratio_interval, effect.interval_level) = (None, None);
     }
     if let Some((test, judgement)) = judged {
-        let (verdict, exceeds_margin) = verdict(metric, &judgement);
-        (effect.verdict, effect.exceeds_margin) = (Some(verdict), exceeds_margin);
-        effect.ratio_interval = Some(Range { low: judgement.low, high: judgement.high });
-        effect.interval_level = Some(judgement.level);
-        (effect.p, effect.p_corrected) = (Some(test.p), Some(judgement.p_corrected));
-        effect.detectable_ratio = Some(judgement.detectable_ratio);
+        tell(&mut effect, metric, &test, &judgement);
     }
     settle_bound(&mut effect);
     let Effect { subject_not_working, baseline_not_working, verdict, .. } = effect;

@@ -4,7 +4,7 @@ use super::pool::PooledTreatment;
 use crate::compare::model::{ByRanks, MetricPair};
 use crate::comparisons::{MIN_REPEATS, open_verdict};
 use crate::estimate::{estimate_among, has_bound};
-use crate::model::{Range, RatioBound, Verdict};
+use crate::model::{Effect, Estimate, Range, RatioBound, Verdict};
 use crate::stats::compare::RatioTest;
 use crate::stats::ranks::rank_sum;
 use crate::stats::sides::Cell;
@@ -14,13 +14,46 @@ use dyno_model::plan::{LoadPlan, Metric};
 
 /// What is known of one comparison before any is judged.
 pub(super) struct Measured {
-    pub(super) pair: MetricPair,
+    pub(super) metric: Metric,
+    /// Figures of base and new, as they are shown.
+    shown: [Option<Estimate>; 2],
+    pub(super) effect: Effect,
+    pub(super) by_ranks: Option<ByRanks>,
+    pub(super) repeats_needed: Option<u32>,
     /// The test, where there are enough values on both sides and the audits are not against it.
     pub(super) test: Option<RatioTest>,
     /// The values of both sides with their places; none where the treatment cannot be compared.
     pub(super) cell: Cell,
     /// True when both sides have a trial that is compared.
     pub(super) is_usable: bool,
+}
+
+impl Measured {
+    pub(super) fn new(metric: Metric, cell: Cell, test: Option<RatioTest>, is_usable: bool) -> Self {
+        let effect = Effect { verdict: Some(open_verdict(is_usable)), ..Effect::default() };
+        let (shown, by_ranks, repeats_needed) = ([None; 2], None, None);
+        Self { metric, shown, effect, by_ranks, repeats_needed, test, cell, is_usable }
+    }
+
+    pub(super) fn into_pair(self) -> MetricPair {
+        let Self { metric, shown: [base, new], effect, by_ranks, repeats_needed, .. } = self;
+        MetricPair {
+            metric,
+            base,
+            new,
+            ratio: effect.ratio,
+            bound: effect.bound,
+            ratio_interval: effect.ratio_interval,
+            interval_level: effect.interval_level,
+            p: effect.p,
+            p_corrected: effect.p_corrected,
+            detectable_ratio: effect.detectable_ratio,
+            repeats_needed,
+            by_ranks,
+            exceeds_margin: effect.exceeds_margin,
+            verdict: effect.verdict.unwrap_or(Verdict::Invalid),
+        }
+    }
 }
 
 /// Two treatments that belong together: base, new.
@@ -36,26 +69,6 @@ pub(super) fn measured((base, new): Sides<'_>, metrics: &[Metric]) -> Vec<Measur
         None => metrics.len() == 1 || !is_given || **metric != Metric::Throughput,
     };
     metrics.iter().filter(is_told).map(|metric| measure(base, new, *metric)).collect()
-}
-
-/// A comparison that nothing is known of.
-pub(super) fn invalid(metric: Metric) -> MetricPair {
-    MetricPair {
-        metric,
-        base: None,
-        new: None,
-        ratio: None,
-        bound: None,
-        ratio_interval: None,
-        interval_level: None,
-        p: None,
-        p_corrected: None,
-        detectable_ratio: None,
-        repeats_needed: None,
-        by_ranks: None,
-        exceeds_margin: false,
-        verdict: Verdict::Invalid,
-    }
 }
 
 fn measure(base: &PooledTreatment<'_>, new: &PooledTreatment<'_>, metric: Metric) -> Measured {
@@ -82,20 +95,15 @@ fn measure(base: &PooledTreatment<'_>, new: &PooledTreatment<'_>, metric: Metric
     let test = cell.welch().filter(|_| has_enough && !is_violated && !is_unknown);
     // Figures that too few transactions leave unknown keep a comparison open; a side without any trial to compare makes it invalid.
     let is_usable = !is_violated && [base, new].iter().all(|side| !side.standing.usable.is_empty());
-    let pair = MetricPair {
-        base: shown(base),
-        new: shown(new),
-        ratio: ratio.filter(|_| !is_unknown),
-        bound,
-        by_ranks: test.and_then(|_| rank_sum(&of_new, &of_base)).map(|ranks| ByRanks {
-            ratio: ranks.ratio,
-            ratio_interval: ranks.interval.map(|(low, high)| Range { low, high }),
-            p: ranks.p,
-        }),
-        verdict: open_verdict(is_usable),
-        ..invalid(metric)
-    };
-    Measured { pair, test, cell, is_usable }
+    let by_ranks = test.and_then(|_| rank_sum(&of_new, &of_base)).map(|ranks| ByRanks {
+        ratio: ranks.ratio,
+        ratio_interval: ranks.interval.map(|(low, high)| Range { low, high }),
+        p: ranks.p,
+    });
+    let mut measured = Measured::new(metric, cell, test, is_usable);
+    measured.effect.ratio = ratio.filter(|_| !is_unknown);
+    measured.effect.bound = bound;
+    Measured { shown: [base, new].map(shown), by_ranks, ..measured }
 }
 
 /// Values of both sides with their places; nothing of a side that `values` has none for.

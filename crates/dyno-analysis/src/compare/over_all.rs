@@ -1,9 +1,9 @@
 //! One effect over all treatments that both sides have, for each metric and each kind of statement.
 
-use super::measured::{Measured, Sides, cell_of, invalid, is_violated};
+use super::measured::{Measured, Sides, cell_of, is_violated};
 use super::model::OverAll;
 use super::pool::PooledTreatment;
-use crate::comparisons::{MIN_REPEATS, judged_effect, open_verdict};
+use crate::comparisons::{MIN_REPEATS, judged_effect, open_verdict, told};
 use crate::estimate::count;
 use crate::model::{Effect, Interaction, NotWorking};
 use crate::questions::{Model, Setting, varied, ways};
@@ -44,7 +44,7 @@ impl<'a> Asked<'a> {
         let cells: Vec<Cell> = used().map(|(_, it)| it.cell.clone()).collect();
         let mut found = over_all(&cells, MIN_REPEATS);
         // With figures that are only bounds in some treatments, the mean over the others would flatter.
-        if members.iter().any(|(_, it)| it.pair.bound.is_some()) {
+        if members.iter().any(|(_, it)| it.effect.bound.is_some()) {
             found.effect = None;
         }
         let setting = |(pair, _): &(usize, &Measured)| {
@@ -68,7 +68,7 @@ impl<'a> Asked<'a> {
         });
         let not_working = |side: fn(&Sides<'a>) -> &'a PooledTreatment<'a>| {
             let all = members.iter().filter_map(|(pair, _)| side(&pairs[*pair]).standing.not_working());
-            all.reduce(|a, b| NotWorking { trials: a.trials + b.trials, of: a.of + b.of, ..a })
+            all.reduce(NotWorking::with)
         };
         Self {
             metric,
@@ -122,12 +122,6 @@ impl<'a> Asked<'a> {
         let open = Some(open_verdict(self.is_usable));
         let effect = judged_effect(effect, self.metric, open, test.zip(judgement));
         let clients: BTreeSet<u32> = self.settings.iter().map(|it| it.clients).collect();
-        let interaction = |(it, p): (&Interaction, &f64)| Interaction {
-            p_corrected: it.p.map(|_| *p),
-            depends: gate.is_some_and(|gate| gate.is_open) && *p < rules.alpha,
-            ..it.clone()
-        };
-        let told = gate.map_or(&[][..], |gate| &gate.interactions);
         OverAll {
             metric: self.metric,
             statement: self.statement.clone(),
@@ -137,7 +131,7 @@ impl<'a> Asked<'a> {
             degrees: test.filter(|_| effect.ratio.is_some()).map(|it| it.degrees()),
             between_runs: self.found.runs.map(|runs| runs.variance.max(0.0).sqrt()),
             effect,
-            interactions: self.interactions.iter().zip(told).map(interaction).collect(),
+            interactions: gate.map_or_else(Vec::new, |gate| told(&self.interactions, gate, rules)),
         }
     }
 }
@@ -170,6 +164,5 @@ fn statement<'a>((base, new): Sides<'a>, name: &str) -> Option<Measured> {
     let few = cell.base.len().min(cell.new.len());
     let test = cell.welch().filter(|_| few >= MIN_REPEATS);
     let is_usable = few > 0 && !is_violated(base, new);
-    let pair = invalid(Metric::MeanMs);
-    is_usable.then_some(Measured { pair, test, cell, is_usable })
+    is_usable.then(|| Measured::new(Metric::MeanMs, cell, test, is_usable))
 }

@@ -3,16 +3,16 @@
 //! First comes one effect over all treatments for each metric, then the treatments of those that were answered ([`crate::stats::gate`]). All metrics are judged
 //! together, because any of them can fail a build.
 
-use super::measured::{Measured, Sides, invalid, measured};
+use super::measured::{Measured, Sides, measured};
 use super::over_all::{Asked, statements};
 use crate::compare::model::{CompareDoubt, CompareFinding, CompareRules, MetricPair, OverAll, TreatmentPair};
-use crate::comparisons::{MIN_REPEATS, verdict, verdict_on_bounds};
+use crate::comparisons::{MIN_REPEATS, settle_bound, tell};
 use crate::estimate::count;
-use crate::model::{Range, Verdict};
+use crate::model::{Effect, Verdict};
 use crate::standing::held_against;
-use crate::stats::compare::{RatioTest, repeats_needed};
+use crate::stats::compare::repeats_needed;
 use crate::stats::gate;
-use crate::stats::verdict::{Judgement, Rules};
+use crate::stats::verdict::Rules;
 use dyno_model::finding::Severity;
 use dyno_model::plan::Metric;
 
@@ -31,12 +31,12 @@ pub(super) struct Verdicts {
 /// Comparisons of every pair of treatments: first over all of them, then each.
 pub(super) fn verdicts(pairs: &[Sides<'_>], metrics: &[Metric], rules: Rules) -> Verdicts {
     let mut all: Vec<Vec<Measured>> = pairs.iter().map(|sides| measured(*sides, metrics)).collect();
-    let has = |metric: &&Metric| all.iter().flatten().any(|it| it.pair.metric == **metric);
+    let has = |metric: &&Metric| all.iter().flatten().any(|it| it.metric == **metric);
     let asked: Vec<Asked<'_>> = metrics
         .iter()
         .filter(has)
         .map(|metric| {
-            let of = |row: &'_ Vec<Measured>| row.iter().position(|it| it.pair.metric == *metric);
+            let of = |row: &'_ Vec<Measured>| row.iter().position(|it| it.metric == *metric);
             let members = all.iter().enumerate().filter_map(|(pair, row)| Some((pair, &row[of(row)?])));
             Asked::new(*metric, None, pairs, &members.collect::<Vec<_>>())
         })
@@ -46,9 +46,9 @@ pub(super) fn verdicts(pairs: &[Sides<'_>], metrics: &[Metric], rules: Rules) ->
     let judged = gate::judge(&known, if has_runs { gate::SIDES_OF_RUNS } else { gate::SIDES }, rules);
     for (it, judged) in asked.iter().zip(&judged) {
         for ((pair, test), judgement) in it.tests.iter().zip(&judged.cells) {
-            let of_metric = |one: &&mut Measured| one.pair.metric == it.metric;
-            if let Some(one) = all[*pair].iter_mut().find(of_metric) {
-                tell(&mut one.pair, test, judgement);
+            if let Some(one) = all[*pair].iter_mut().find(|one| one.metric == it.metric) {
+                one.effect.ratio = Some(test.ratio);
+                tell(&mut one.effect, it.metric, test, judgement);
             }
         }
     }
@@ -63,7 +63,7 @@ pub(super) fn verdicts(pairs: &[Sides<'_>], metrics: &[Metric], rules: Rules) ->
         .map(|(it, judged)| it.over_all(judged.effect, Some(judged), rules))
         .collect();
     let metrics: Vec<Vec<MetricPair>> =
-        all.into_iter().map(|row| row.into_iter().map(|measured| measured.pair).collect()).collect();
+        all.into_iter().map(|row| row.into_iter().map(Measured::into_pair).collect()).collect();
     let told = || metrics.iter().flatten().filter(|it| it.verdict != Verdict::Equivalent);
     let rules_made = CompareRules {
         margin: rules.margin,
@@ -75,50 +75,28 @@ pub(super) fn verdicts(pairs: &[Sides<'_>], metrics: &[Metric], rules: Rules) ->
     Verdicts { metrics, over_all, statements: statements(pairs, &judged, rules), rules: rules_made }
 }
 
-/// Writes down what was judged.
-fn tell(pair: &mut MetricPair, test: &RatioTest, judgement: &Judgement) {
-    (pair.verdict, pair.exceeds_margin) = verdict(pair.metric, judgement);
-    pair.ratio = Some(test.ratio);
-    pair.ratio_interval = Some(Range { low: judgement.low, high: judgement.high });
-    pair.interval_level = Some(judgement.level);
-    pair.p = Some(test.p);
-    pair.p_corrected = Some(judgement.p_corrected);
-    pair.detectable_ratio = Some(judgement.detectable_ratio);
-}
-
 /// Takes from a comparison what does not follow, and says what would decide it.
 fn settle(measured: &mut Measured, (base, new): Sides<'_>, rules: Rules) {
-    let pair = &mut measured.pair;
-    if pair.bound.is_some() {
-        settle_bound(pair);
+    let effect = &mut measured.effect;
+    let is_bound = effect.bound.is_some();
+    settle_bound(effect);
+    if is_bound {
+        measured.by_ranks = None;
     }
+    let verdict = effect.verdict.unwrap_or(Verdict::Invalid);
     let (of_base, of_new) = (base.standing.not_working(), new.standing.not_working());
-    if (of_base.is_some() || of_new.is_some())
-        && held_against(pair.verdict, of_new, of_base) == Verdict::Invalid
-    {
+    if (of_base.is_some() || of_new.is_some()) && held_against(verdict, of_new, of_base) == Verdict::Invalid {
         // What is left of the figures would look like an answer.
-        *pair = MetricPair { base: pair.base, new: pair.new, ..invalid(pair.metric) };
-    }
-    if pair.bound.is_none() && pair.verdict == Verdict::Inconclusive {
+        *effect = Effect { verdict: Some(Verdict::Invalid), ..Effect::default() };
+        measured.by_ranks = None;
+    } else if !is_bound && verdict == Verdict::Inconclusive {
         let [base, new] = measured.cell.values();
         // Where as many as there are would have to do, a difference close to the margin needs still more.
         let more = base.len().min(new.len()) + 1;
-        let risk = pair.interval_level.map_or(rules.alpha, |level| 1.0 - level);
+        let risk = effect.interval_level.map_or(rules.alpha, |level| 1.0 - level);
         let needed = repeats_needed(&new, &base, rules.margin, risk);
-        pair.repeats_needed = needed.map(|needed| count(needed.max(more).max(MIN_REPEATS)));
+        measured.repeats_needed = needed.map(|needed| count(needed.max(more).max(MIN_REPEATS)));
     }
-}
-
-/// Takes from a comparison of lower bounds what does not follow from them.
-fn settle_bound(pair: &mut MetricPair) {
-    let verdict = verdict_on_bounds(pair.verdict, pair.bound);
-    (pair.ratio_interval, pair.interval_level) = (None, None);
-    (pair.by_ranks, pair.detectable_ratio) = (None, None);
-    if verdict != pair.verdict || verdict == Verdict::Inconclusive {
-        (pair.p, pair.p_corrected) = (None, None);
-        pair.exceeds_margin = false;
-    }
-    pair.verdict = verdict;
 }
 
 /// Valid trials on each side from which a disagreement of both tests says something about the trials. With fewer, ranks find a

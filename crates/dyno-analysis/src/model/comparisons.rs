@@ -76,6 +76,13 @@ pub struct NotWorking {
     pub because: NotWorkingReason,
 }
 
+impl NotWorking {
+    /// Those of two treatments together, with the reason of the first.
+    pub(crate) fn with(self, other: Self) -> Self {
+        Self { trials: self.trials + other.trials, of: self.of + other.of, ..self }
+    }
+}
+
 /// A ratio of two sides, and what was judged of it.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Effect {
