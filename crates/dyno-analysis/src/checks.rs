@@ -354,20 +354,8 @@ fn weight(finding: &Finding) -> f64 {
         Finding::ForeignSessions { sessions } | Finding::Unsettled { sessions } => *sessions as f64,
         Finding::Beside { doubt, .. } => weight(doubt),
         Finding::CountersDiffer { ours, theirs, .. } => ours.abs_diff(*theirs) as f64,
-        Finding::SharedMachine
-        | Finding::SettingRounded { .. }
-        | Finding::Imported { .. }
-        | Finding::DebugBuild
-        | Finding::CutShort { .. }
-        | Finding::SystemFailed { .. }
-        | Finding::ServerRestarted { .. }
-        | Finding::FaultNotMade { .. }
-        | Finding::BooksUnbalanced { .. }
-        | Finding::AuditViolated
-        | Finding::ViolatedIn { .. }
-        | Finding::AuditNotRun { .. }
-        | Finding::BlockRestarted { .. }
-        | Finding::RecordingIncomplete { .. } => 0.0,
+        // All others have no degree.
+        _ => 0.0,
     }
 }
 

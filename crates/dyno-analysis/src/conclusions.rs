@@ -2,8 +2,8 @@
 
 use crate::estimate::count;
 use crate::model::{
-    AuditRow, Comparison, ComparisonOf, Conclusion, Estimate, NamedRow, NotWorking, PanelLine, Question,
-    Range, ReportModel, TrialState, UpdateAudit, Verdict,
+    AuditRow, Comparison, ComparisonOf, Conclusion, NamedRow, NotWorking, PanelLine, Question, Range,
+    ReportModel, TrialState, UpdateAudit, Verdict,
 };
 use crate::standing::main_reason;
 use dyno_model::audit::AuditVerdict;
@@ -359,37 +359,21 @@ const PEAKS_MAX: usize = 6;
 
 fn peaks(model: &ReportModel) -> Vec<Conclusion> {
     let Some(panel) = model.panel(Metric::Throughput) else { return Vec::new() };
-    let mut peaks: Vec<Peak> = panel.lines.iter().filter_map(peak).collect();
+    let mut peaks: Vec<(usize, f64, Conclusion)> = panel.lines.iter().filter_map(peak).collect();
     if peaks.len() > PEAKS_MAX {
-        let system = |peak: &Peak| model.lines[peak.line].system;
         let best: Vec<usize> = (0..model.provenance.systems.len())
-            .filter_map(|index| {
-                let of_system = peaks.iter().filter(|peak| system(peak) == index);
-                of_system.max_by(|a, b| a.throughput.mean.total_cmp(&b.throughput.mean)).map(|peak| peak.line)
+            .filter_map(|system| {
+                let of_system = peaks.iter().filter(|(line, ..)| model.lines[*line].system == system);
+                of_system.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(line, ..)| *line)
             })
             .collect();
-        peaks.retain(|peak| best.contains(&peak.line));
+        peaks.retain(|(line, ..)| best.contains(line));
     }
-    peaks.into_iter().map(Peak::into_conclusion).collect()
+    peaks.into_iter().map(|(.., conclusion)| conclusion).collect()
 }
 
-/// Where a line is highest.
-struct Peak {
-    line: usize,
-    clients: u32,
-    throughput: Estimate,
-    is_at_end: bool,
-    clients_measured: u32,
-}
-
-impl Peak {
-    fn into_conclusion(self) -> Conclusion {
-        let Self { line, clients, throughput, is_at_end, clients_measured } = self;
-        Conclusion::PeakThroughput { line, clients, throughput, is_at_end, clients_measured }
-    }
-}
-
-fn peak(line: &PanelLine) -> Option<Peak> {
+/// Where a line is highest: the line, its throughput there, and the statement.
+fn peak(line: &PanelLine) -> Option<(usize, f64, Conclusion)> {
     let usable: Vec<_> = line
         .points
         .iter()
@@ -397,11 +381,8 @@ fn peak(line: &PanelLine) -> Option<Peak> {
         .collect();
     // The first of equal peaks: fewer clients reach the same.
     let (clients, throughput) = usable.iter().rev().copied().max_by(|a, b| a.1.mean.total_cmp(&b.1.mean))?;
-    Some(Peak {
-        line: line.line,
-        clients,
-        throughput,
-        is_at_end: usable.last().is_some_and(|(last, _)| *last == clients),
-        clients_measured: count(usable.len()),
-    })
+    let (line, is_at_end) = (line.line, usable.last().is_some_and(|(last, _)| *last == clients));
+    let clients_measured = count(usable.len());
+    let peak = Conclusion::PeakThroughput { line, clients, throughput, is_at_end, clients_measured };
+    Some((line, throughput.mean, peak))
 }

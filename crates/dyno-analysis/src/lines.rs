@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 /// Lines in the order in which the plan's treatments first need them, and the line of each treatment.
 pub(crate) fn lines(plan: &Plan) -> (Vec<LineName>, Vec<usize>) {
-    let varied = varied(plan);
+    let varied = varied(&plan.factors, &plan.treatments.iter().collect::<Vec<_>>());
     let mut lines: Vec<LineName> = Vec::new();
     let line_of = plan
         .treatments
@@ -24,9 +24,9 @@ pub(crate) fn lines(plan: &Plan) -> (Vec<LineName>, Vec<usize>) {
 }
 
 /// Which factors have treatments of several levels.
-pub(crate) fn varied(plan: &Plan) -> Vec<bool> {
-    let levels = |factor: usize| plan.treatments.iter().map(move |treatment| &treatment.levels[factor]);
-    (0..plan.factors.len()).map(|factor| levels(factor).collect::<BTreeSet<_>>().len() > 1).collect()
+pub(crate) fn varied(factors: &[String], treatments: &[&Treatment]) -> Vec<bool> {
+    let levels = |factor: usize| treatments.iter().map(move |treatment| &treatment.levels[factor]);
+    (0..factors.len()).map(|factor| levels(factor).collect::<BTreeSet<_>>().len() > 1).collect()
 }
 
 /// A level; one that says little alone (a number, a truth value) with the last part of its factor.

@@ -29,7 +29,7 @@ const RATE: &str = "load.rate";
 pub(crate) fn rates(view: &View<'_>) -> Vec<RateLine> {
     let plan = view.plan();
     let Some(factor) = plan.factors.iter().position(|factor| factor == RATE) else { return Vec::new() };
-    let mut varied = varied(plan);
+    let mut varied = varied(&plan.factors, &plan.treatments.iter().collect::<Vec<_>>());
     varied[factor] = false;
     let others = |treatment: &Treatment| {
         let mut levels = treatment.levels.clone();

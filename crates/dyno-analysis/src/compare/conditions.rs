@@ -177,7 +177,7 @@ fn systems(findings: &mut Findings, base: &Pool<'_>, new: &Pool<'_>, matching: &
         if let (Some(of_base), Some(of_new)) = (plan(base, one), plan(new, other)) {
             let of: [SystemPart; 3] = [
                 ("kind", kind),
-                ("query mode", |system| format!("{:?}", system.query_mode).to_lowercase()),
+                ("query mode", |system| system.query_mode.to_string()),
                 ("encryption", |system| match &system.source {
                     SystemSource::Existing(existing) => format!("{:?}", existing.tls).to_lowercase(),
                     SystemSource::Managed(_) | SystemSource::Imported => String::new(),
@@ -191,19 +191,17 @@ fn systems(findings: &mut Findings, base: &Pool<'_>, new: &Pool<'_>, matching: &
             pool.runs.iter().filter_map(|run| run.systems.get(name).cloned()).collect::<Vec<_>>()
         };
         let (of_base, of_new) = (reports(base, one), reports(new, other));
-        let versions = |reports: &[SystemReport]| -> Vec<String> {
-            reports.iter().map(|report| report.version.clone()).collect()
-        };
-        let version = Values::of(versions(&of_base), versions(&of_new)).difference("version");
+        let versions = |reports: &[SystemReport]| reports.iter().map(|it| it.version.clone()).collect();
+        let (base_versions, new_versions) = (versions(&of_base), versions(&of_new));
+        let version = Values { base: base_versions, new: new_versions }.difference("version");
         findings.differs(Condition::ServerVersion, one, version.into_iter().collect());
         // Where one side has read none back, every setting would seem to differ.
         let are_known = |reports: &[SystemReport]| reports.iter().any(|report| !report.settings.is_empty());
         if are_known(&of_base) && are_known(&of_new) {
-            let settings = |reports: &[SystemReport]| -> Vec<BTreeMap<String, String>> {
+            let settings = |reports: &'_ [SystemReport]| -> Vec<_> {
                 reports.iter().map(|report| report.settings.clone()).collect()
             };
-            let settings = maps(&settings(&of_base), &settings(&of_new));
-            findings.differs(Condition::Settings, one, settings);
+            findings.differs(Condition::Settings, one, maps(&settings(&of_base), &settings(&of_new)));
         } else {
             findings.add(Severity::Note, CompareDoubt::SettingsUnknown { system: one.to_owned() });
         }

@@ -22,7 +22,7 @@ mod tests;
 mod verdicts;
 
 use crate::estimate::{arrived, count};
-use crate::lines::line_name;
+use crate::lines::{line_name, varied};
 use crate::model::Verdict;
 use crate::stats::verdict::Rules;
 use crate::{checks, judgement};
@@ -36,7 +36,6 @@ use model::{
     TreatmentName, TreatmentPair,
 };
 use pool::{Pool, PooledTreatment};
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 pub use matching::MatchError;
@@ -169,12 +168,8 @@ pub fn compare(base: &Side, new: &Side, question: &Question) -> Result<CompareMo
 
 /// What a side's treatments are called.
 fn names(pool: &Pool<'_>) -> Vec<TreatmentName> {
-    let varied: Vec<bool> = (0..pool.factors.len())
-        .map(|factor| {
-            let levels = pool.treatments.iter().map(|pooled| &pooled.treatment.levels[factor]);
-            levels.collect::<BTreeSet<_>>().len() > 1
-        })
-        .collect();
+    let treatments: Vec<&Treatment> = pool.treatments.iter().map(|pooled| pooled.treatment).collect();
+    let varied = varied(pool.factors, &treatments);
     pool.treatments.iter().map(|pooled| name(pool, pooled, &varied)).collect()
 }
 

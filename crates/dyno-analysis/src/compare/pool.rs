@@ -136,19 +136,13 @@ impl<'a> Pool<'a> {
             let pooled = &mut self.treatments[places[trial.treatment]];
             pooled.standing.add(run, outcome);
             if pooled.standing.usable.len() > pooled.places.len() {
-                let workload = &run.plan.treatments[trial.treatment].workload;
-                pooled.places.push(Place {
-                    run: self.runs.len(),
-                    block: trial.block,
-                    start: plots.iter().position(|(_, it)| it.contains(&trial.treatment)).unwrap_or_default(),
-                    // Each workload with its options is taken for a data set, as in reports.
-                    data_set: run
-                        .plan
-                        .treatments
-                        .iter()
-                        .position(|it| it.workload == *workload)
-                        .unwrap_or_default(),
-                });
+                let treatments = &run.plan.treatments;
+                let workload = &treatments[trial.treatment].workload;
+                // Each workload with its options is taken for a data set, as in reports.
+                let data_set = treatments.iter().position(|it| it.workload == *workload);
+                let start = plots.iter().position(|(_, it)| it.contains(&trial.treatment));
+                let (start, data_set) = (start.unwrap_or_default(), data_set.unwrap_or_default());
+                pooled.places.push(Place { run: self.runs.len(), block: trial.block, start, data_set });
             }
             if let TrialOutcome::Finished(record) = outcome {
                 pooled.records.push(record);
@@ -209,9 +203,8 @@ pub(super) fn system_differences(one: &SystemPlan, other: &SystemPlan) -> Vec<(S
             differences.push((name.to_owned(), shown(&one), shown(&other)));
         }
     };
-    let mode = |system: &SystemPlan| format!("{:?}", system.query_mode).to_lowercase();
     differ("the kind", kind(one), kind(other));
-    differ("the query mode", mode(one), mode(other));
+    differ("the query mode", one.query_mode.to_string(), other.query_mode.to_string());
     match (&one.source, &other.source) {
         (SystemSource::Managed(one), SystemSource::Managed(other)) => {
             let names: BTreeSet<&String> = one.settings.keys().chain(other.settings.keys()).collect();
@@ -293,31 +286,29 @@ fn all_beside(all: &[BesidePlan]) -> String {
 
 /// Rules of load and stopping that differ.
 pub(super) fn load_differences(one: &Treatment, other: &Treatment) -> Vec<(String, String, String)> {
+    fn or<T: ToString>(value: Option<T>, none: &str) -> String {
+        value.map_or_else(|| none.to_owned(), |value| value.to_string())
+    }
     let texts = |treatment: &Treatment| {
         let load = &treatment.load;
         let stop = match load.stop {
             StopRule::Transactions(number) => format!("after {number} transactions"),
-            StopRule::TransactionsPerClient(number) => {
-                format!("after {number} transactions per client")
-            }
+            StopRule::TransactionsPerClient(number) => format!("after {number} transactions per client"),
             StopRule::Rows(number) => format!("at {number} rows"),
             StopRule::Duration(time) => format!("after {time}"),
         };
         [
             ("end", stop),
             ("warm-up", load.warmup.to_string()),
-            ("databases", load.databases.told().unwrap_or_else(|| "one".to_owned())),
-            ("rate", load.rate.map_or_else(|| "none".to_owned(), crate::figures::rate)),
+            ("databases", or(load.databases.told(), "one")),
+            ("rate", or(load.rate.map(crate::figures::rate), "none")),
             ("arrivals", load.spacing.to_string()),
-            ("think time", load.think.map_or_else(|| "none".to_owned(), |mean| mean.to_string())),
-            (
-                "statement timeout",
-                load.statement_timeout.map_or_else(|| "none".to_owned(), |limit| limit.to_string()),
-            ),
-            ("search", load.find.map_or_else(|| "none".to_owned(), searched)),
+            ("think time", or(load.think, "none")),
+            ("statement timeout", or(load.statement_timeout, "none")),
+            ("search", or(load.find.map(searched), "none")),
             ("attempts", load.attempts_max.to_string()),
             ("retries", retries(&load.retry)),
-            ("workers", load.workers.map_or_else(|| "automatic".to_owned(), |workers| workers.to_string())),
+            ("workers", or(load.workers, "automatic")),
             ("grace", load.grace.to_string()),
             ("time limit", load.time_limit.to_string()),
         ]

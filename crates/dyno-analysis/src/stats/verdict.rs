@@ -159,18 +159,18 @@ pub fn judgement(test: &RatioTest, p_corrected: f64, risk: f64, rules: Rules) ->
     let upper = 1.0 + rules.margin;
     let lower = 1.0 / upper;
     let detectable_ratio = test.detectable_ratio(risk);
-    let (low, high) = test.interval(2.0 * rules.alpha);
-    if low >= lower && high <= upper {
-        let level = 1.0 - 2.0 * rules.alpha;
-        return Judgement {
-            p_corrected,
-            decision: Decision::Equivalent,
-            low,
-            high,
-            level,
-            detectable_ratio,
-            risk,
-        };
+    let judged = |decision, (low, high), level| Judgement {
+        p_corrected,
+        decision,
+        low,
+        high,
+        level,
+        detectable_ratio,
+        risk,
+    };
+    let inner = test.interval(2.0 * rules.alpha);
+    if inner.0 >= lower && inner.1 <= upper {
+        return judged(Decision::Equivalent, inner, 1.0 - 2.0 * rules.alpha);
     }
     let (low, high) = test.interval(risk);
     let decision = if p_corrected >= rules.alpha {
@@ -180,7 +180,7 @@ pub fn judgement(test: &RatioTest, p_corrected: f64, risk: f64, rules: Rules) ->
     } else {
         Decision::Smaller { exceeds_margin: high < lower }
     };
-    Judgement { p_corrected, decision, low, high, level: 1.0 - risk, detectable_ratio, risk }
+    judged(decision, (low, high), 1.0 - risk)
 }
 
 #[cfg(test)]
