@@ -10,7 +10,7 @@ use crate::view::View;
 use dyno_model::audit::{AuditCheck, AuditVerdict, LedgerEntry};
 use dyno_model::finding::Finding;
 use dyno_model::lists;
-use dyno_model::record::TrialRecord;
+use dyno_model::record::{GeneratorRecord, TrialRecord};
 use dyno_model::units::Nanos;
 use std::cmp::Reverse;
 use std::mem::discriminant;
@@ -245,32 +245,26 @@ fn generator_row(treatment: usize, records: &[&TrialRecord]) -> GeneratorRow {
         records.iter().flat_map(|record| &record.ledger.statements).map(|statement| statement.sent).sum();
     let per_statement =
         |nanos: u64| if statements == 0 { 0.0 } else { nanos as f64 / 1e3 / statements as f64 };
-    let lag = records.iter().map(|record| record.generator.wakeup_lag_p99).max().unwrap_or_default();
+    let of = || records.iter().map(|record| &record.generator);
+    let sum = |time: fn(&GeneratorRecord) -> Nanos| of().map(|it| time(it).0).sum();
+    let lag = of().map(|it| it.wakeup_lag_p99).max().unwrap_or_default();
     let wakeups: u64 = workers().map(|worker| worker.wakeups).sum();
     let sent: u64 = workers().map(|worker| worker.statements).sum();
     GeneratorRow {
         treatment,
-        workers: count(records.iter().map(|record| record.generator.workers.len()).max().unwrap_or_default()),
+        workers: count(of().map(|it| it.workers.len()).max().unwrap_or_default()),
         worker_cpu_percent_max: busiest,
         held_up_percent_max: held_up.map(|share| 100.0 * share),
-        cpu_user_per_statement_us: per_statement(
-            records.iter().map(|record| record.generator.cpu_user.0).sum(),
-        ),
-        cpu_system_per_statement_us: per_statement(
-            records.iter().map(|record| record.generator.cpu_system.0).sum(),
-        ),
+        cpu_user_per_statement_us: per_statement(sum(|it| it.cpu_user)),
+        cpu_system_per_statement_us: per_statement(sum(|it| it.cpu_system)),
         wakeup_lag_p99_ms: (lag > 0).then_some(Nanos(lag).as_millis_f64()),
         lag_p99_ms: records
             .iter()
             .filter_map(|record| Some(Nanos(record.open_loop?.lag?.p99).as_millis_f64()))
             .max_by(f64::total_cmp),
         statements_per_wakeup: (wakeups > 0).then(|| sent as f64 / wakeups as f64),
-        memory_peak_bytes: records
-            .iter()
-            .map(|record| record.generator.memory_peak)
-            .max()
-            .unwrap_or_default(),
-        shares_machine: records.iter().any(|record| record.generator.shares_machine),
+        memory_peak_bytes: of().map(|it| it.memory_peak).max().unwrap_or_default(),
+        shares_machine: of().any(|it| it.shares_machine),
     }
 }
 

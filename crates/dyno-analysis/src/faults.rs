@@ -53,8 +53,7 @@ fn row(view: &View<'_>, treatment: usize) -> Option<FaultRow> {
 
 /// When the first fault came, in seconds since the window opened.
 fn first_fault(record: &TrialRecord) -> f64 {
-    let faults = record.facts.as_ref().map_or(&[][..], |facts| &facts.faults);
-    faults.iter().map(|fault| fault.at).min().unwrap_or_default().as_secs_f64()
+    record.faults().iter().map(|fault| fault.at).min().unwrap_or_default().as_secs_f64()
 }
 
 /// The errors of trials, each with the moment of its first fault since the first client began, by kind.

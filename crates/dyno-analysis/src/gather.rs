@@ -16,7 +16,7 @@ pub fn gather(mut parts: Vec<RunData>) -> Result<RunData, PoolError> {
     parts.sort_by(|a, b| (&a.run.started_at, &a.run.name).cmp(&(&b.run.started_at, &b.run.name)));
     let key = |part: &RunData| (part.run.started_at.clone(), part.run.name.clone());
     if let Some(twice) = parts.windows(2).find(|pair| key(&pair[0]) == key(&pair[1])) {
-        return Err(PoolError::Twice { folder: twice[0].run.folder.display().to_string() });
+        return Err(PoolError::Twice(twice[0].run.folder.display().to_string()));
     }
     let runs: Vec<Run> = parts.iter().map(|part| part.run.clone()).collect();
     let pool = Pool::new(&runs)?;

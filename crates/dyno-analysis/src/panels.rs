@@ -10,8 +10,9 @@ use crate::resources;
 use crate::view::View;
 use dyno_model::latency::is_shown;
 use dyno_model::lists;
-use dyno_model::plan::{Metric, Plan, Treatment};
+use dyno_model::plan::{Metric, Plan, Published, Treatment};
 use dyno_model::record::is_rate;
+use std::iter::zip;
 
 pub(crate) fn panels(view: &View<'_>) -> Vec<Panel> {
     let searched = view.judged_by().iter().copied().filter(|metric| metric.searched().is_some());
@@ -132,30 +133,19 @@ fn timeline_point(line: &dyno_store::TimelineLine) -> TimelinePoint {
 }
 
 pub(crate) fn published(plan: &Plan) -> Vec<PublishedSeries> {
-    plan.published
-        .iter()
-        .map(|published| PublishedSeries {
-            source: published.source.clone(),
-            series: published.series.clone(),
-            metric: published.metric,
-            unit: if published.rows.is_empty() { unit(published.metric) } else { Unit::RowsPerSecond },
-            system: published
-                .system
-                .as_ref()
-                .and_then(|name| plan.systems.iter().position(|system| system.name == *name)),
-            is_approximate: published.approximate,
-            points: published
-                .clients
-                .iter()
-                .zip(&published.values)
-                .map(|(clients, value)| PublishedPoint { clients: *clients, value: *value })
-                .collect(),
-            over_rows: published
-                .rows
-                .iter()
-                .zip(&published.values)
-                .map(|(rows, value)| PublishedRows { rows: *rows, value: *value })
-                .collect(),
-        })
-        .collect()
+    let series = |it: &Published| PublishedSeries {
+        source: it.source.clone(),
+        series: it.series.clone(),
+        metric: it.metric,
+        unit: if it.rows.is_empty() { unit(it.metric) } else { Unit::RowsPerSecond },
+        system: it.system.as_ref().and_then(|name| plan.systems.iter().position(|it| it.name == *name)),
+        is_approximate: it.approximate,
+        points: zip(&it.clients, &it.values)
+            .map(|(clients, value)| PublishedPoint { clients: *clients, value: *value })
+            .collect(),
+        over_rows: zip(&it.rows, &it.values)
+            .map(|(rows, value)| PublishedRows { rows: *rows, value: *value })
+            .collect(),
+    };
+    plan.published.iter().map(series).collect()
 }

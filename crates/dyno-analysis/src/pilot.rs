@@ -6,7 +6,7 @@
 //! one treatment has no differences; there `s²` is twice the variance of its logarithms, as for two independent sides.
 
 use crate::comparisons;
-use crate::stats::student::{quantile, variance};
+use crate::stats::student::{pooled, quantile};
 use crate::view::View;
 use dyno_model::plan::Metric;
 use dyno_store::RunData;
@@ -47,18 +47,6 @@ pub fn pilot(data: &RunData) -> Option<Pilot> {
     let values: Vec<Vec<f64>> = view.treatments().map(logarithms).collect();
     let (deviation, _, degrees) = pooled(&values)?;
     Some(Pilot { metric, deviation: deviation * 2_f64.sqrt(), comparisons: 0, degrees })
-}
-
-/// Pooled standard deviation, number of sets with at least two values, degrees of freedom.
-fn pooled(sets: &[Vec<f64>]) -> Option<(f64, usize, usize)> {
-    let (mut squares, mut count, mut degrees) = (0.0, 0, 0);
-    for set in sets.iter().filter(|set| set.len() > 1) {
-        let freedom = set.len() - 1;
-        squares += variance(set)? * freedom as f64;
-        count += 1;
-        degrees += freedom;
-    }
-    (degrees > 0).then(|| ((squares / degrees as f64).sqrt(), count, degrees))
 }
 
 impl Pilot {

@@ -354,13 +354,14 @@ fn doubts(pool: &Pool<'_>) -> Vec<FindingRow> {
 
 /// Runs without a measured trial, runs that have not ended, and what could not be read of them.
 fn folders(findings: &mut Findings, side: SideName, pool: &Pool<'_>) {
-    let is_empty = |run: &&&Run| !run.outcomes.values().any(|it| matches!(it, TrialOutcome::Finished(_)));
-    let empty: Vec<String> = pool.runs.iter().filter(is_empty).map(|run| run.name.clone()).collect();
-    if !empty.is_empty() {
-        findings.add(Severity::Warning, CompareDoubt::NothingMeasured { side, runs: empty });
+    let names = |is_meant: fn(&Run) -> bool| -> Vec<String> {
+        pool.runs.iter().filter(|run| is_meant(run)).map(|run| run.name.clone()).collect()
+    };
+    let runs = names(|run| !run.outcomes.values().any(|it| matches!(it, TrialOutcome::Finished(_))));
+    if !runs.is_empty() {
+        findings.add(Severity::Warning, CompareDoubt::NothingMeasured { side, runs });
     }
-    let runs: Vec<String> =
-        pool.runs.iter().filter(|run| !run.has_ended).map(|run| run.name.clone()).collect();
+    let runs = names(|run| !run.has_ended);
     if !runs.is_empty() {
         findings.add(Severity::Warning, CompareDoubt::NotEnded { side, runs });
     }

@@ -51,18 +51,12 @@ pub enum PoolError {
     /// There is no run at all.
     #[error("there is no run")]
     Empty,
-    /// A run is there twice.
-    #[error("{folder} is named twice")]
-    Twice {
-        /// Its folder.
-        folder: String,
-    },
-    /// Their experiments have different names.
-    #[error("runs of different experiments are no repeats: {}", experiments(names))]
-    Experiments {
-        /// Each name with the folder of one run.
-        names: Vec<(String, String)>,
-    },
+    /// A run is there twice; its folder.
+    #[error("{0} is named twice")]
+    Twice(String),
+    /// Their experiments have different names: each with the folder of one run.
+    #[error("runs of different experiments are no repeats: {}", experiments(.0))]
+    Experiments(Vec<(String, String)>),
     /// Their plans differ where repeats must not.
     #[error("{first} and {second} are no repeats of the same thing: {}", in_words(differences))]
     Plans {
@@ -192,7 +186,7 @@ fn same_experiment(runs: &[&Run]) -> Result<(), PoolError> {
             names.push((run.plan.name.clone(), run.folder.display().to_string()));
         }
     }
-    if names.len() > 1 { Err(PoolError::Experiments { names }) } else { Ok(()) }
+    if names.len() > 1 { Err(PoolError::Experiments(names)) } else { Ok(()) }
 }
 
 /// What makes two systems of the same name different ones: name of the part, and both values.

@@ -7,7 +7,7 @@
 //! Biometrika 34 (1947), with Satterthwaite's degrees of freedom.
 
 use super::looks::Levels;
-use super::student::{certainty, cumulative, logarithms, mean, quantile, variance};
+use super::student::{certainty, cumulative, logarithms, mean, pooled, quantile, variance};
 
 /// How the subject compares with the baseline. All ratios are subject over baseline.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -171,20 +171,8 @@ const REPEATS_MAX: usize = 1000;
 /// logarithms pooled over both sides (minimum detectable effect: H. S. Bloom, Evaluation Review 19, 1995).
 #[must_use]
 pub fn repeats_needed(subject: &[f64], baseline: &[f64], effect: f64, risk: f64) -> Option<usize> {
-    let (mut squares, mut degrees) = (0.0, 0.0);
-    for values in [subject, baseline] {
-        let logarithms: Vec<f64> =
-            values.iter().filter(|value| is_positive(**value)).map(|value| value.ln()).collect();
-        if let Some(variance) = variance(&logarithms) {
-            let freedom = (logarithms.len() - 1) as f64;
-            squares += variance * freedom;
-            degrees += freedom;
-        }
-    }
-    if degrees == 0.0 {
-        return None;
-    }
-    let deviation = (squares / degrees).sqrt();
+    let positive = |values: &[f64]| values.iter().copied().filter(|it| is_positive(*it)).collect::<Vec<_>>();
+    let (deviation, ..) = pooled(&[subject, baseline].map(|values| logarithms(&positive(values))))?;
     let is_enough = |repeats: &usize| {
         let n = *repeats as f64;
         let t = quantile(1.0 - risk / 2.0, 2.0 * n - 2.0) + quantile(0.80, 2.0 * n - 2.0);

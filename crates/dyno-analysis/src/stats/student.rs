@@ -43,6 +43,20 @@ pub fn variance(values: &[f64]) -> Option<f64> {
     Some(squares / (values.len() - 1) as f64)
 }
 
+/// Standard deviation that sets of values with means of their own have in common, the number of these sets, and the degrees of freedom: `s² = Σ (n_i - 1) s_i² / Σ
+/// (n_i - 1)` over those with two values or more; `None` when there are none.
+#[must_use]
+pub fn pooled(sets: &[Vec<f64>]) -> Option<(f64, usize, usize)> {
+    let (mut squares, mut count, mut degrees) = (0.0, 0, 0);
+    for set in sets.iter().filter(|set| set.len() > 1) {
+        let freedom = set.len() - 1;
+        squares += variance(set)? * freedom as f64;
+        count += 1;
+        degrees += freedom;
+    }
+    (degrees > 0).then(|| ((squares / degrees as f64).sqrt(), count, degrees))
+}
+
 /// Mean with the interval `mean ± t(1 - (1 - confidence) / 2; n - 1) · s / √n`.
 ///
 /// `confidence` is 0.95 for a 95 % interval. `None` for fewer than two values, which have no interval.
