@@ -134,8 +134,12 @@ impl Plan {
     /// Clients of the treatment of a system that has the most, those beside it included.
     #[must_use]
     pub fn most_clients(&self, system: usize) -> u32 {
-        let of_system = self.treatments.iter().filter(|treatment| treatment.system == system);
-        of_system.map(Treatment::all_clients).max().unwrap_or(0)
+        self.of_system(system).map(Treatment::all_clients).max().unwrap_or(0)
+    }
+
+    /// The treatments of a system.
+    fn of_system(&self, system: usize) -> impl Iterator<Item = &Treatment> {
+        self.treatments.iter().filter(move |treatment| treatment.system == system)
     }
 
     /// Most sessions that clients, and applications on their way, have on a system at once. An application keeps its own while others
@@ -146,8 +150,7 @@ impl Plan {
             Via::Application(application) => application.connections,
             _ => 0,
         };
-        let of_system = self.treatments.iter().filter(|treatment| treatment.system == system);
-        let of_clients = of_system.map(Treatment::all_sessions).max().unwrap_or(0);
+        let of_clients = self.of_system(system).map(Treatment::all_sessions).max().unwrap_or(0);
         of_clients + self.endpoints.iter().map(of_application).sum::<u32>()
     }
 
@@ -512,14 +515,12 @@ impl Plan {
     /// All databases that treatments of a system are spread over.
     #[must_use]
     pub fn databases_of(&self, system: usize) -> Vec<String> {
-        let treatments = self.treatments.iter().filter(|treatment| treatment.system == system);
-        lists::distinct(treatments.flat_map(|treatment| self.databases(treatment)))
+        lists::distinct(self.of_system(system).flat_map(|treatment| self.databases(treatment)))
     }
 
     /// True when a treatment of a system works in the system's own database.
     #[must_use]
     pub fn uses_own_database(&self, system: usize) -> bool {
-        let mut treatments = self.treatments.iter().filter(|treatment| treatment.system == system);
-        treatments.any(|treatment| treatment.load.databases.is_one())
+        self.of_system(system).any(|treatment| treatment.load.databases.is_one())
     }
 }

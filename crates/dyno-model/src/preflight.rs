@@ -191,23 +191,7 @@ impl Obstacle {
             | Self::StateUnknown { .. }
             | Self::WritesRefused { .. }
             | Self::Doubt(_) => Weight::Warning,
-            Self::TrialTooLong
-            | Self::TooFewFiles { .. }
-            | Self::LittleRoom { .. }
-            | Self::NoProgram { .. }
-            | Self::NoFolder { .. }
-            | Self::ClosedFolder { .. }
-            | Self::NoTables
-            | Self::NoPrepare
-            | Self::DatabaseNotEmpty { .. }
-            | Self::FewConnectionsSet { .. }
-            | Self::FewConnections { .. }
-            | Self::SetupElsewhere
-            | Self::OwnDatabase
-            | Self::ScriptWrites { .. }
-            | Self::ScriptRefused { .. }
-            | Self::ScriptsUntried { .. }
-            | Self::Said { .. } => Weight::Fatal,
+            _ => Weight::Fatal,
         }
     }
 

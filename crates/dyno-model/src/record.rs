@@ -182,6 +182,12 @@ impl TrialRecord {
         self.findings.iter().any(is_cut)
     }
 
+    /// Faults that were made on purpose, in their order.
+    #[must_use]
+    pub fn faults(&self) -> &[FaultRecord] {
+        self.facts.as_ref().map_or(&[], |facts| &facts.faults)
+    }
+
     /// True when another program measured it.
     #[must_use]
     pub fn is_imported(&self) -> bool {

@@ -168,16 +168,10 @@ impl Address {
         Err(errors)
     }
 
-    /// Where the password stands in the text; `None` when it holds none.
+    /// Where the value of a key stands in the text; `None` when it holds none.
     #[must_use]
-    pub fn password_range(&self) -> Option<Range<usize>> {
-        self.keys.value(Key::Password).map(|value| value.range.clone())
-    }
-
-    /// Where the file of passwords is named.
-    #[must_use]
-    pub fn password_file_range(&self) -> Option<Range<usize>> {
-        self.keys.value(Key::PasswordFile).map(|value| value.range.clone())
+    pub fn range(&self, key: Key) -> Option<Range<usize>> {
+        self.keys.value(key).map(|value| value.range.clone())
     }
 }
 

@@ -15,10 +15,7 @@ mod sysbench;
 mod traits;
 
 pub use sysbench::{Sending, SysbenchDriver};
-pub use traits::{
-    Dialect, Execution, Isolation, JoinedUpdate, Numbering, Partitioning, PasswordFile, PasswordForm,
-    Quoting, SessionStatements, TemporaryTables, Traits, Truncate,
-};
+pub use traits::*;
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

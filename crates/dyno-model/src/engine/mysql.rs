@@ -1,10 +1,7 @@
 //! MySQL, MariaDB and others that speak their protocol.
 
 use super::sysbench::{Sending, SysbenchDriver, of_query};
-use super::traits::{
-    Dialect, Execution, Isolation, JoinedUpdate, Numbering, Partitioning, PasswordFile, PasswordForm,
-    Quoting, SessionStatements, TemporaryTables, Traits, Truncate,
-};
+use super::traits::*;
 
 pub(super) const TRAITS: Traits = Traits {
     name: "mysql",

@@ -1,10 +1,7 @@
 //! PostgreSQL and others that speak its protocol.
 
 use super::sysbench::{Sending, SysbenchDriver};
-use super::traits::{
-    Dialect, Execution, Isolation, JoinedUpdate, Numbering, Partitioning, PasswordFile, PasswordForm,
-    Quoting, SessionStatements, TemporaryTables, Traits, Truncate,
-};
+use super::traits::*;
 
 pub(super) const TRAITS: Traits = Traits {
     name: "postgres",

@@ -1,10 +1,7 @@
 //! SQLite, embedded in this process.
 
 use super::sysbench::{SysbenchDriver, of_query};
-use super::traits::{
-    Dialect, Execution, Isolation, JoinedUpdate, Numbering, Partitioning, Quoting, TemporaryTables, Traits,
-    Truncate,
-};
+use super::traits::*;
 
 pub(super) const TRAITS: Traits = Traits {
     name: "sqlite",

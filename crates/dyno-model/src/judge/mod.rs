@@ -97,12 +97,11 @@ pub fn is_meant(record: &TrialRecord, load: &LoadPlan, finding: &Finding) -> boo
 
 /// Faults that were not made; what those that were made did is no doubt.
 fn faults(record: &TrialRecord) -> Vec<Finding> {
-    let made = record.facts.as_ref().map_or(&[][..], |facts| &facts.faults);
     let not_made = |fault: &FaultRecord| {
         let FaultRecord { action, node, failed, .. } = fault;
         Some(Finding::FaultNotMade { what: format!("{action} {node}"), reason: failed.clone()? })
     };
-    made.iter().filter_map(not_made).collect()
+    record.faults().iter().filter_map(not_made).collect()
 }
 
 /// True when faults were made on purpose.
@@ -112,8 +111,7 @@ pub fn has_faults(record: &TrialRecord) -> bool {
 }
 
 fn expected(record: &TrialRecord) -> Expected {
-    let faults = record.facts.as_ref().map_or(&[][..], |facts| &facts.faults);
-    Expected::of(faults.iter().map(|fault| fault.action))
+    Expected::of(record.faults().iter().map(|fault| fault.action))
 }
 
 /// The same for a record that was written earlier, perhaps by an older version. What [`judge`] derives replaces what was derived then;

@@ -25,8 +25,7 @@ pub(super) fn read(
     known: Known<'_>,
 ) -> Vec<BesidePlan> {
     let mut found: Vec<BesidePlan> = Vec::new();
-    for (table, span) in top.tables("beside") {
-        let fields = Fields::new(&BESIDE, table, span, top.problems);
+    for fields in top.each("beside", &BESIDE) {
         let Some(beside) = one(&fields, factors, known) else { continue };
         if found.iter().any(|other| other.name == beside.name) {
             let message = format!("two workloads beside are called `{}`", beside.name);

@@ -26,12 +26,8 @@ pub(super) fn read(
             // Lines behind the first are help.
             let (message, help) =
                 why.split_once("\nhint: ").map_or((why.as_str(), None), |(it, help)| (it, Some(help)));
-            let diagnostic = Diagnostic::new(scripts, message.to_owned());
-            problems.report(match help {
-                Some(help) => diagnostic.help(help.to_owned()),
-                None => diagnostic,
-            });
-            return;
+            let help = help.map(str::to_owned);
+            return problems.report(Diagnostic { help, ..Diagnostic::new(scripts, message) });
         }
     };
     for entry in entries {

@@ -25,8 +25,7 @@ const CONNECTIONS_DEFAULT: u32 = 50;
 pub(super) fn read(top: &Fields<'_>) -> Vec<EndpointPlan> {
     let mut endpoints: Vec<EndpointPlan> =
         BUILT_IN.into_iter().map(|(name, via)| EndpointPlan { name: name.to_owned(), via }).collect();
-    for (table, span) in top.tables("endpoint") {
-        let fields = Fields::new(&ENDPOINT, table, span, top.problems);
+    for fields in top.each("endpoint", &ENDPOINT) {
         let name = fields.required_text("name", "add for example `name = \"haproxy\"`");
         let via = via(&fields);
         let (Some(name), Some(via)) = (name, via) else { continue };
@@ -45,8 +44,7 @@ fn via(fields: &Fields<'_>) -> Option<Via> {
         [true, false, false] => address(fields).map(Via::Address),
         [false, false, true] => application(fields).map(Via::Application),
         [false, true, false] => {
-            let (table, span) = fields.table("proxy")?;
-            let proxy = Fields::new(&PROXY, table, span, fields.problems);
+            let proxy = fields.inner("proxy", &PROXY)?;
             let kinds = ProxyKind::ALL.map(|kind| (kind.name(), kind));
             let kind = proxy.required_choice("kind", &kinds, "add `kind = \"haproxy\"`");
             let threads = proxy.integer("threads");
@@ -66,8 +64,7 @@ fn via(fields: &Fields<'_>) -> Option<Via> {
 }
 
 fn application(fields: &Fields<'_>) -> Option<ApplicationPlan> {
-    let (table, span) = fields.table("application")?;
-    let fields = Fields::new(&APPLICATION, table, span, fields.problems);
+    let fields = fields.inner("application", &APPLICATION)?;
     let kinds = ApplicationKind::ALL.map(|kind| (kind.name(), kind));
     let kind = fields.required_choice("kind", &kinds, "add `kind = \"tomcat\"`");
     let war = fields.required_text("war", "name the application's file: `war = \"webapp.war\"`");

@@ -30,8 +30,7 @@ pub(super) fn read(top: &Fields<'_>, setting: &Setting<'_>) -> Vec<FaultPlan> {
     let systems = setting.systems;
     let mut faults: Vec<FaultPlan> = Vec::new();
     let mut is_refused = false;
-    for (table, span) in top.tables("fault") {
-        let fields = Fields::new(&FAULT, table, span, top.problems);
+    for fields in top.each("fault", &FAULT) {
         // What was refused may be what this one comes after.
         if is_refused && fields.node("after").is_some() {
             continue;

@@ -6,11 +6,9 @@ use crate::front::{FrontMatter, Revision};
 
 /// Reads the table, if there is one.
 pub(super) fn read(top: &Fields<'_>) -> Option<FrontMatter> {
-    let (table, span) = top.table("report")?;
-    let fields = Fields::new(&REPORT, table, span, top.problems);
+    let fields = top.inner("report", &REPORT)?;
     let text = |key| fields.text(key).map(|text| text.trim().to_owned());
-    let revisions = fields.tables("revision").into_iter().filter_map(|(table, span)| {
-        let fields = Fields::new(&REVISION, table, span, top.problems);
+    let revisions = fields.each("revision", &REVISION).filter_map(|fields| {
         let required = |key, example| fields.required_text(key, example).map(str::to_owned);
         let version = required("version", "add for example `version = \"1.0\"`");
         let date = required("date", "add for example `date = \"2026-11-23\"`");

@@ -22,8 +22,7 @@ pub(super) struct Wanted {
 
 /// Reads all tables.
 pub(super) fn read(top: &Fields<'_>, known: &Known<'_>) -> Vec<Wanted> {
-    let tables = top.tables("limit").into_iter();
-    tables.map(|(table, span)| one(&Fields::new(&LIMIT, table, span, top.problems), known)).collect()
+    top.each("limit", &LIMIT).map(|fields| one(&fields, known)).collect()
 }
 
 fn one(fields: &Fields<'_>, known: &Known<'_>) -> Wanted {

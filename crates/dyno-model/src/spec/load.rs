@@ -154,8 +154,7 @@ pub(super) fn check_timeout<'a>(
 
 /// What is searched for.
 fn find(fields: &Fields<'_>, clients_max: Option<u32>) -> Option<Search> {
-    let (table, span) = fields.table("find")?;
-    let find = Fields::new(&FIND, table, span, fields.problems);
+    let find = fields.inner("find", &FIND)?;
     let most = find.choice("most", &LoadBy::ALL.map(|most| (most.name(), most))).unwrap_or(LoadBy::Rate);
     let example = "write for example `while = \"p99 < 20ms\"`";
     let text = find.required_text("while", example)?;

@@ -374,11 +374,10 @@ const FRESH_DATA: [(&str, FreshData); 3] =
     [("auto", FreshData::Auto), ("load", FreshData::Load), ("restore", FreshData::Restore)];
 
 fn design(top: &Fields<'_>, known: &choice::Known<'_>) -> Design {
-    let Some((table, span)) = top.table("design") else {
+    let Some(fields) = top.inner("design", &keys::DESIGN) else {
         let (data, exclusions) = (FreshData::Auto, Vec::new());
         return Design { blocks: 5, budget: None, seed: 1, data, compare: None, exclusions };
     };
-    let fields = Fields::new(&keys::DESIGN, table, span, top.problems);
     let is_auto =
         fields.node("blocks").filter(|node| matches!(&node.value, Value::Text(text) if text == "auto"));
     let blocks = if is_auto.is_some() { BLOCKS_AUTO.0 } else { fields.integer("blocks").unwrap_or(5) };

@@ -2,7 +2,7 @@
 
 use super::diagnostic::{Diagnostic, Problems};
 use super::quantity;
-use super::reader::{in_words, integer, unknown_word, wrong_type};
+use super::reader::{integer, unknown_word, wrong_type};
 use super::scripts;
 use super::tree::{Entry, Node, Table, Value};
 use crate::catalog::{OptionKind, OptionValue, WorkloadDescription};
@@ -55,29 +55,20 @@ pub(super) fn value(
     let path = format!("workload.{name}");
     match (kind, &node.value) {
         (OptionKind::Integer { min, max }, Value::Text(text)) if name.ends_with("_bytes") => {
-            let range = *min..=*max;
             let Some(bytes) = quantity::size(text) else {
                 let message = format!("`{path}` cannot be `{text}`");
                 let help = "write bytes as a number, or with a unit: `\"64K\"`, `\"8M\"`, `\"4G\"`";
                 problems.report(Diagnostic::new(node.span, message).label("no size").help(help));
                 return None;
             };
-            if !range.contains(&bytes) {
-                let message = format!("`{path}` must be {}, got {bytes}", in_words(&range));
-                problems.report(Diagnostic::new(node.span, message).label("out of range"));
-                return None;
-            }
-            Some(OptionValue::Integer(bytes))
+            let node = Node { span: node.span, value: Value::Integer(bytes) };
+            integer(&node, &path, &(*min..=*max), problems).map(OptionValue::Integer)
         }
         (OptionKind::Integer { min, max }, _) => {
             integer(node, &path, &(*min..=*max), problems).map(OptionValue::Integer)
         }
         (OptionKind::Number { min, max }, Value::Integer(_) | Value::Number(_)) => {
-            let value = match node.value {
-                Value::Integer(value) => value as f64,
-                Value::Number(value) => value,
-                _ => return None,
-            };
+            let value = node.value.number()?;
             if (*min..=*max).contains(&value) {
                 return Some(OptionValue::Number(value));
             }

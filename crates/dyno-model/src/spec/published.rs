@@ -17,10 +17,7 @@ const METRICS: [(&str, Metric); 4] = [
 
 /// Reads all tables. `systems` are the names that `system` may hold.
 pub(super) fn read(top: &Fields<'_>, systems: &[&str]) -> Vec<Published> {
-    top.tables("published")
-        .into_iter()
-        .filter_map(|(table, span)| one(&Fields::new(&PUBLISHED, table, span, top.problems), systems))
-        .collect()
+    top.each("published", &PUBLISHED).filter_map(|fields| one(&fields, systems)).collect()
 }
 
 fn one(fields: &Fields<'_>, systems: &[&str]) -> Option<Published> {
@@ -75,13 +72,9 @@ fn values(fields: &Fields<'_>) -> Vec<f64> {
     };
     let mut values = Vec::new();
     for item in items {
-        let value = match item.value {
-            Value::Integer(value) => value as f64,
-            Value::Number(value) => value,
-            _ => {
-                wrong_type(item, "each of published.values", "a number", fields.problems);
-                continue;
-            }
+        let Some(value) = item.value.number() else {
+            wrong_type(item, "each of published.values", "a number", fields.problems);
+            continue;
         };
         if value < f64::from(least) {
             let message = format!("`published.values` must be {least} or more, got {value}");

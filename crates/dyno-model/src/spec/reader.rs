@@ -210,6 +210,18 @@ impl<'a> Fields<'a> {
         Some((self.typed(key, "a table", Value::table)?, self.place(key)))
     }
 
+    /// The same under its rules.
+    pub(super) fn inner(&self, key: &str, section: &'static Section) -> Option<Self> {
+        let (table, span) = self.table(key)?;
+        Some(Self::new(section, table, span, self.problems))
+    }
+
+    /// The tables of `[[key]]`, one after the other, under their rules.
+    pub(super) fn each(&self, key: &str, section: &'static Section) -> impl Iterator<Item = Self> + use<'a> {
+        let problems = self.problems;
+        self.tables(key).into_iter().map(move |(table, span)| Self::new(section, table, span, problems))
+    }
+
     /// The tables of `[[key]]`.
     pub(super) fn tables(&self, key: &str) -> Vec<(&'a Table, Span)> {
         let Some(node) = self.node(key) else { return Vec::new() };

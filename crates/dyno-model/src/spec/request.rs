@@ -20,8 +20,7 @@ const SECRET_HEADERS: [&str; 3] = ["authorization", "proxy-authorization", "cook
 /// Reads all tables. `workload` is the table around them.
 pub(super) fn read(workload: &Fields<'_>) -> Vec<RequestPlan> {
     let mut requests: Vec<RequestPlan> = Vec::new();
-    for (table, span) in workload.tables("request") {
-        let fields = Fields::new(&REQUEST, table, span, workload.problems);
+    for fields in workload.each("request", &REQUEST) {
         let Some(request) = request(&fields) else { continue };
         if requests.iter().any(|other| other.name == request.name) {
             let message = format!("two requests are called `{}`", request.name);

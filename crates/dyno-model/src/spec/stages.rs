@@ -20,18 +20,16 @@ const EXAMPLE: &str = "write for example `rate = \"500/s\"`, `rate = [\"100/s\",
 /// Reads all stages; `None` when they cannot be made sense of. `clients` are the numbers of clients that the load may have.
 pub(super) fn read(load: &Fields<'_>, place: Place<'_>, clients: &[u32]) -> Option<Stages> {
     let span = load.node("stages")?.span;
-    let tables = load.tables("stages");
     let refuse = |span: Span, message: &str, help: &str| {
         load.problems.refuse(span, message, help);
         None
     };
-    if tables.is_empty() && matches!(&load.node("stages")?.value, Value::List(items) if items.is_empty()) {
+    if matches!(&load.node("stages")?.value, Value::List(items) if items.is_empty()) {
         return refuse(span, "`load.stages` is an empty list", EXAMPLE);
     }
     let mut found: Vec<(LoadBy, Stage, Span)> = Vec::new();
     let mut is_whole = true;
-    for (index, (table, span)) in tables.iter().enumerate() {
-        let fields = Fields::new(&STAGE, table, *span, load.problems);
+    for (index, fields) in load.each("stages", &STAGE).enumerate() {
         let read = name(&fields, index).zip(course(&fields, place));
         let Some((name, (by, segments))) = read else {
             is_whole = false;
@@ -41,7 +39,7 @@ pub(super) fn read(load: &Fields<'_>, place: Place<'_>, clients: &[u32]) -> Opti
             let help = "names tell them apart in the report: give one another `name`";
             fields.refuse_table(format!("two stages are called `{name}`"), help);
         }
-        found.push((by, Stage { name, segments }, *span));
+        found.push((by, Stage { name, segments }, fields.span));
     }
     let by = found.first().filter(|_| is_whole)?.0;
     if let Some((_, _, span)) = found.iter().find(|(other, ..)| *other != by) {

@@ -14,8 +14,7 @@ const TIME_LIMIT_DEFAULT: Nanos = Nanos(600_000_000_000);
 /// Reads all tables.
 pub(super) fn read(top: &Fields<'_>) -> Vec<Storage> {
     let mut storages: Vec<Storage> = Vec::new();
-    for (table, span) in top.tables("storage") {
-        let fields = Fields::new(&STORAGE, table, span, top.problems);
+    for fields in top.each("storage", &STORAGE) {
         let name = fields.required_text("name", "add for example `name = \"raid1\"`");
         let data = fields.required_text("data", "name a folder, for example `data = \"/mnt/raid1\"`");
         let log = fields.text("log").map(PathBuf::from);

@@ -4,7 +4,7 @@ use super::diagnostic::{Diagnostic, Problems, Source, Span};
 use super::keys::{MONITOR, SERVER, STEERING, SYSTEM};
 use super::reader::{Fields, wrong_type};
 use super::tree::{Node, Table, Value};
-use crate::address::Address;
+use crate::address::{Address, Key};
 use crate::plan::{
     DataPolicy, ExistingSystem, ManagedServer, MonitorPlan, PasswordSource, ServerKind, SteeringPlan,
     SystemPlan, SystemSource, TurnsPlan,
@@ -149,10 +149,10 @@ fn existing(fields: &Fields<'_>, sources: &[Source], variable: Variable) -> Opti
         fields.problems.refuse(span, format!("`{key}`: {message}"), help);
     };
     let address = Address::of_url(&text);
-    if let Some(range) = address.password_range().filter(|_| key == "url") {
+    if let Some(range) = address.range(Key::Password).filter(|_| key == "url") {
         fields.problems.hide(place(range));
     }
-    if let Some(range) = address.password_file_range() {
+    if let Some(range) = address.range(Key::PasswordFile) {
         let help = "take it out, and write `password_client = true`, which reads PGPASSFILE or ~/.pgpass";
         report("a spec has no `passfile`", place(range), help);
     }
@@ -208,8 +208,7 @@ fn password_of(target: &Target, of_variable: Option<String>, fields: &Fields<'_>
 }
 
 fn monitor(system: &Fields<'_>) -> Option<MonitorPlan> {
-    let (table, span) = system.table("monitor")?;
-    let fields = Fields::new(&MONITOR, table, span, system.problems);
+    let fields = system.inner("monitor", &MONITOR)?;
     let command = fields.required_text("command", "add for example `command = \"ssh db.example sh\"`");
     let pid_file = fields.text("pid_file");
     if pid_file.is_some_and(|file| file.is_empty() || file.contains(char::is_whitespace)) {
@@ -220,8 +219,7 @@ fn monitor(system: &Fields<'_>) -> Option<MonitorPlan> {
 }
 
 fn steering(system: &Fields<'_>) -> Option<Box<SteeringPlan>> {
-    let (table, span) = system.table("steering")?;
-    let fields = Fields::new(&STEERING, table, span, system.problems);
+    let fields = system.inner("steering", &STEERING)?;
     let [apply, restart, start, stop] =
         ["apply", "restart", "start", "stop"].map(|key| fields.text(key).map(str::to_owned));
     let turns = (start.is_some() || stop.is_some()).then(|| {
@@ -307,8 +305,7 @@ fn refuse_password(fields: &Fields<'_>, reason: &str) {
 }
 
 fn managed(system: &Fields<'_>) -> Option<ManagedServer> {
-    let (table, span) = system.table("server")?;
-    let fields = Fields::new(&SERVER, table, span, system.problems);
+    let fields = system.inner("server", &SERVER)?;
     let kinds = ServerKind::ALL.map(|kind| (kind.name(), kind));
     let kind = fields.required_choice("kind", &kinds, "add for example `kind = \"mariadb\"`");
     let bin_dir = fields.text("bin_dir").map(PathBuf::from);

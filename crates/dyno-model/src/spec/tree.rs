@@ -47,6 +47,15 @@ impl Value {
         if let Self::Table(table) = self { Some(table) } else { None }
     }
 
+    /// A whole number, or one with a fraction.
+    pub(super) fn number(&self) -> Option<f64> {
+        match self {
+            Self::Integer(value) => Some(*value as f64),
+            Self::Number(value) => Some(*value),
+            _ => None,
+        }
+    }
+
     /// A scalar as the user would write it; `None` for lists, tables and times.
     pub(super) fn scalar_text(&self) -> Option<String> {
         match self {
