@@ -1,5 +1,6 @@
 //! What a database can answer instead of success. Failures are data: they are classified, counted and reported.
 
+use crate::units::is_default;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -132,15 +133,11 @@ pub struct OperationFailure {
     /// The server's or system's own words. Never holds a password: drivers quote no credentials.
     pub message: String,
     /// Where in the statement the server sees the mistake, in characters from 1; 0 when it does not say.
-    #[serde(default, skip_serializing_if = "is_nowhere")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub position: u32,
     /// The function of the server that raised it, where the protocol carries that (PostgreSQL), else empty. It tells apart what shares a state.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub routine: String,
-}
-
-fn is_nowhere(position: &u32) -> bool {
-    *position == 0
 }
 
 /// Columns of a line that is shown with a mark under it.

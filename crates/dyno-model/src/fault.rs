@@ -1,7 +1,7 @@
 //! Faults that are made on purpose while a trial is measured: what is to be done (`[[fault]]`), and what was done.
 
 use crate::failure::{FailureKind, Remedy};
-use crate::units::Nanos;
+use crate::units::{Nanos, is_default};
 use serde::{Deserialize, Serialize};
 
 crate::named! {
@@ -42,7 +42,7 @@ pub struct FaultPlan {
     /// Earliest moment, since measuring began.
     pub at: Nanos,
     /// It comes so much later at most; how much is drawn anew in each trial, the same for all faults of the trial.
-    #[serde(default, skip_serializing_if = "is_nothing")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub within: Nanos,
     /// What is done.
     pub action: FaultAction,
@@ -52,10 +52,6 @@ pub struct FaultPlan {
     /// The command to run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-}
-
-fn is_nothing(time: &Nanos) -> bool {
-    time.0 == 0
 }
 
 impl FaultAction {

@@ -4,7 +4,7 @@ use crate::databases::Databases;
 use crate::retry::RetryPolicy;
 use crate::search::Search;
 use crate::stages::{Course, LoadBy, Stages};
-use crate::units::Nanos;
+use crate::units::{Nanos, is_default};
 use serde::{Deserialize, Serialize};
 
 /// How a trial is loaded.
@@ -27,7 +27,7 @@ pub struct LoadPlan {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<f64>,
     /// Open loop: how arrivals lie in time.
-    #[serde(default, skip_serializing_if = "Spacing::is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub spacing: Spacing,
     /// The rate, or the number of clients at work, changes in the course of a trial; the stop rule is then their length. `None`: it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -132,12 +132,6 @@ crate::named! {
         Poisson = "poisson",
         /// At equal distances, as those of a machine are.
         Even = "even",
-    }
-}
-
-impl Spacing {
-    fn is_default(&self) -> bool {
-        *self == Self::default()
     }
 }
 

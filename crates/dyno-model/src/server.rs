@@ -1,6 +1,7 @@
 //! Servers that dyno starts: what they are, and the settings that they get.
 
 use crate::engine::Engine;
+use crate::units::is_default;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -24,7 +25,7 @@ pub struct ManagedServer {
     #[serde(default = "alone", skip_serializing_if = "is_alone")]
     pub nodes: u32,
     /// Nodes of a cluster that hold the data for the others; 0 for kinds whose servers hold them themselves.
-    #[serde(default, skip_serializing_if = "is_none")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub data_nodes: u32,
     /// True when a primary acknowledges a commit only when a replica has it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -37,10 +38,6 @@ fn alone() -> u32 {
 
 fn is_alone(nodes: &u32) -> bool {
     *nodes == alone()
-}
-
-fn is_none(nodes: &u32) -> bool {
-    *nodes == 0
 }
 
 /// Name of the node that knows who belongs to a cluster of NDB.

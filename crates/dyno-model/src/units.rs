@@ -9,6 +9,11 @@ use std::time::Duration;
 #[serde(transparent)]
 pub struct Nanos(pub u64);
 
+/// True for what says nothing: fields that are so are not written.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 /// Milliseconds of nanoseconds that are not whole, as means and deviations are.
 #[must_use]
 pub fn millis(nanos: f64) -> f64 {
