@@ -2,17 +2,17 @@
 #![no_main]
 
 use dyno_drivers::Value;
-use dyno_drivers::postgres::protocol::placeholder::Template;
+use dyno_drivers::postgres::protocol::{literal, placeholder};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: (bool, &str)| {
     let (standard_strings, sql) = data;
-    let template = Template::parse(sql, standard_strings);
+    let template = placeholder::parse(sql, standard_strings);
     let count = template.parameters();
     assert!(count <= sql.matches('?').count());
     assert!(template.numbered().len() >= sql.len().saturating_sub(sql.matches("??").count()));
     let values = vec![Value::Null; count];
     let mut filled = Vec::new();
-    template.append_filled(&values, &mut filled).expect("NULL has a literal");
+    assert!(template.fill(&values, &mut filled, literal::append), "NULL has a literal");
     assert!(filled.len() + sql.matches("??").count() >= sql.len() + 3 * count);
 });

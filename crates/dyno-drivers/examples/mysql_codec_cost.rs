@@ -5,11 +5,11 @@
 
 use dyno_drivers::mysql::protocol::column::kind;
 use dyno_drivers::mysql::protocol::command;
-use dyno_drivers::mysql::protocol::literal::Backslash;
+use dyno_drivers::mysql::protocol::literal::{Backslash, write_literal};
 use dyno_drivers::mysql::protocol::packet::{PacketBuffer, begin, finish};
 use dyno_drivers::mysql::protocol::reply::{Capabilities, Progress, Reply, RowSpace};
 use dyno_drivers::mysql::protocol::row::Encoding;
-use dyno_drivers::mysql::protocol::template::Template;
+use dyno_drivers::mysql::protocol::template;
 use dyno_drivers::{Discard, Row, RowSink, Value};
 use std::hint::black_box;
 use std::time::Instant;
@@ -41,11 +41,13 @@ fn main() {
         black_box(&out);
     });
     println!("{encode:6.1}  encode execute, one integer");
-    let template = Template::parse("SELECT c FROM sbtest1 WHERE id=?", Backslash::Escapes);
+    let template = template::parse("SELECT c FROM sbtest1 WHERE id=?", Backslash::Escapes);
     let encode = median(|i| {
         out.clear();
         let at = command::begin_query(&mut out);
-        template.write(&mut out, &[Value::Integer(i.into())], Backslash::Escapes);
+        template.fill(&[Value::Integer(i.into())], &mut out, |value, out| {
+            write_literal(out, value, Backslash::Escapes)
+        });
         finish(&mut out, at, 0);
         black_box(&out);
     });

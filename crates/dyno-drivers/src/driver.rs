@@ -2,9 +2,10 @@
 
 use crate::transport::Io;
 use crate::value::{BulkLoad, RowSink, RowSource, Value};
-use dyno_model::failure::OperationFailure;
+use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::ledger::OutcomeClass;
 use dyno_model::target::Target;
+use std::ops::AddAssign;
 use std::time::Instant;
 
 /// A statement prepared on one connection; valid on that connection only.
@@ -32,6 +33,23 @@ impl Outcome {
             (false, _) => OutcomeClass::Write,
         }
     }
+}
+
+/// Of the results of several statements together.
+impl AddAssign for Outcome {
+    #[inline]
+    fn add_assign(&mut self, other: Self) {
+        self.has_rows |= other.has_rows;
+        self.rows += other.rows;
+        self.affected += other.affected;
+    }
+}
+
+/// A statement that its connection does not know.
+#[cold]
+pub(crate) fn unprepared(statement: Statement) -> OperationFailure {
+    let message = format!("statement {} was not prepared on this connection", statement.0);
+    FailureKind::BadStatement.failure(message)
 }
 
 pub(crate) type Result<T> = std::result::Result<T, OperationFailure>;

@@ -4,7 +4,7 @@
 //! * [`address`]: where a system is, and whether that is this machine;
 //! * [`driver`]: the one interface ([`Driver`]); [`connection`]: the [`Connection`] that is any of the drivers;
 //! * [`http`]: services that speak no SQL, with an interface of their own;
-//! * [`value`]: parameters, rows and what becomes of them;
+//! * [`value`]: parameters, rows and what becomes of them; [`sql_text`]: statements as texts, and where parameters stand in them;
 //! * [`transport`]: sockets, TLS, the event loop and the executor that let one thread drive many connections;
 //! * [`open_files`]: how many files connections take, and how many there may be;
 //! * [`patience`]: how long a thread waits for answers beside the load, and what Ctrl-C does to that;
@@ -29,6 +29,7 @@ pub mod own_sessions;
 pub mod patience;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+pub mod sql_text;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 pub mod transport;

@@ -221,8 +221,8 @@ pub(crate) enum OutOfPatience {
     Interrupted,
 }
 
-impl From<&OutOfPatience> for OperationFailure {
-    fn from(reason: &OutOfPatience) -> Self {
+impl From<OutOfPatience> for OperationFailure {
+    fn from(reason: OutOfPatience) -> Self {
         let kind = match reason {
             OutOfPatience::Late { .. } | OutOfPatience::Unwell { .. } => FailureKind::Timeout,
             OutOfPatience::Interrupted => FailureKind::Cancelled,

@@ -3,7 +3,7 @@
 use crate::own::OWN;
 use crate::statistics::Ending;
 use dyno_drivers::address;
-use dyno_drivers::postgres::protocol::placeholder::Template;
+use dyno_drivers::postgres::protocol::placeholder;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{Endpoint, Engine, Target};
 
@@ -32,7 +32,7 @@ pub(crate) fn words(failure: &OperationFailure) -> String {
 
 /// The line of a prepared statement in which the server sees the mistake, with a mark under it; the server knows its parameters by numbers.
 pub(crate) fn pointed(failure: &OperationFailure, template: &str) -> Option<String> {
-    failure.pointed(&Template::parse(template, true).numbered())
+    failure.pointed(&placeholder::parse(template, true).numbered())
 }
 
 /// A connection that could not be made.

@@ -1,15 +1,13 @@
 //! One connection to a service: requests out, answers in.
 
 use super::cookies::Cookies;
-use super::protocol::Malformed;
 use super::protocol::body::Body;
 use super::protocol::head::{HEAD_MAX, Head};
+use crate::driver::Result;
 use crate::transport::{Io, Stream, client_configuration, stream_failure};
-use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::failure::FailureKind;
 use dyno_model::target::{Endpoint, Target};
 use std::time::{Duration, Instant};
-
-type Result<T> = std::result::Result<T, OperationFailure>;
 
 /// Bytes that a connection has room for at first; most answers fit.
 const ROOM_FIRST: usize = 4 * 1024;
@@ -138,7 +136,7 @@ impl Connection {
         (self.start, self.end) = (0, 0);
         let own = Instant::now() + exchange.timeout;
         self.stream.set_deadline(Some(self.deadline.map_or(own, |deadline| deadline.min(own))));
-        self.stream.write_all(exchange.request).await.map_err(|error| stream_failure(&error))?;
+        self.stream.write_all(exchange.request).await.map_err(stream_failure)?;
         let Exchange { is_head, body_max, mut body, mut cookies, .. } = exchange;
         let head = self.head(is_head, &mut cookies).await?;
         let mut incoming = Body::new(head.framing, body_max);
@@ -149,7 +147,7 @@ impl Connection {
                     body.extend_from_slice(part);
                 }
             });
-            self.start += used.map_err(|malformed| protocol_failure(&malformed))?;
+            self.start += used?;
             if incoming.is_whole() {
                 break;
             }
@@ -174,8 +172,7 @@ impl Connection {
                     cookies.take(value);
                 }
             };
-            let head = Head::read(&self.input[self.start..self.end], is_head, taken)
-                .map_err(|malformed| protocol_failure(&malformed))?;
+            let head = Head::read(&self.input[self.start..self.end], is_head, taken)?;
             match head {
                 Some(head) if head.is_interim() && interim < INTERIM_MAX => {
                     self.start += head.length;
@@ -213,14 +210,9 @@ impl Connection {
             let room = (2 * self.input.len()).min(ROOM_MAX);
             self.input.resize(room, 0);
         }
-        let count =
-            self.stream.read(&mut self.input[self.end..]).await.map_err(|error| stream_failure(&error))?;
+        let count = self.stream.read(&mut self.input[self.end..]).await.map_err(stream_failure)?;
         self.end += count;
         self.was_full = self.end == self.input.len();
         Ok(count)
     }
-}
-
-fn protocol_failure(malformed: &Malformed) -> OperationFailure {
-    FailureKind::Protocol.failure(malformed.to_string())
 }

@@ -6,12 +6,13 @@
 //! Tried and left out: MariaDB's `COM_STMT_BULK_EXECUTE` with binary rows (4 % less CPU of the server than `LOAD DATA`), and
 //! `unique_checks=0`, which makes InnoDB sort rows before it inserts them (MariaDB 10.11 then needs twice the CPU).
 
-use super::connection::{Connection, Result};
+use super::connection::Connection;
 use super::error::kind;
-use super::protocol::literal::{Backslash, write_literal, write_load_data, write_name};
+use super::protocol::literal::{Backslash, write_literal, write_load_data};
 use super::protocol::packet;
 use super::protocol::{command, reply::Done};
-use crate::driver::{Driver, Outcome};
+use crate::driver::{Driver, Outcome, Result};
+use crate::sql_text::append_name;
 use crate::value::{BulkLoad, Discard, FirstInteger, RowSource, RowWriter, Table, Value, append_integer};
 use dyno_model::failure::{FailureKind, OperationFailure};
 
@@ -74,7 +75,7 @@ async fn choose_reading(connection: &mut Connection, load: &BulkLoad<'_>) -> Res
 /// Starts `LOAD DATA`; the server then waits for data.
 async fn request_data(connection: &mut Connection, load: &BulkLoad<'_>, reading: Reading) -> Result<()> {
     let mut sql = b"LOAD DATA LOCAL INFILE 'rows' INTO TABLE ".to_vec();
-    write_name(&mut sql, load.table);
+    append_name(load.table, b'`', &mut sql);
     // Under NO_BACKSLASH_ESCAPES these literals mean other things; a hexadecimal one is not allowed here.
     let (tab, backslash, newline) = match connection.backslash() {
         Backslash::Escapes => ("'\\t'", "'\\\\'", "'\\n'"),
@@ -99,7 +100,7 @@ fn write_columns(sql: &mut Vec<u8>, columns: &[&str]) {
         if i > 0 {
             sql.push(b',');
         }
-        write_name(sql, column);
+        append_name(column, b'`', sql);
     }
     sql.push(b')');
 }
@@ -215,7 +216,7 @@ async fn check_load_data(
         _ => (0, "no reason given".to_owned()),
     };
     let message = format!("{} of {sent} rows loaded, {} warnings: {text}", outcome.affected, done.warnings);
-    let kind = kind(connection.flavour(), code, "");
+    let kind = kind(connection.flavour, code, "");
     Err(OperationFailure { code: code.into(), ..kind.failure(message) })
 }
 
@@ -224,7 +225,7 @@ async fn insert(connection: &mut Connection, load: &BulkLoad<'_>, rows: &mut dyn
     connection.query("SELECT @@max_allowed_packet", &mut allowed).await?;
     let allowed = allowed.0.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(INSERT_MAX);
     let mut head = b"INSERT INTO ".to_vec();
-    write_name(&mut head, load.table);
+    append_name(load.table, b'`', &mut head);
     head.push(b' ');
     write_columns(&mut head, load.columns);
     head.extend_from_slice(b" VALUES ");

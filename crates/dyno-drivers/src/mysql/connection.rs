@@ -2,20 +2,18 @@
 
 use super::error::{Flavour, failure};
 use super::protocol::column::{Column, kind};
-use super::protocol::literal::Backslash;
+use super::protocol::literal::{Backslash, write_literal};
 use super::protocol::packet::{self, KEEP_MAX, PacketBuffer, Span};
 use super::protocol::reply::{Capabilities, Done, Prepared, Progress, Reply, RowSpace, ServerError, status};
 use super::protocol::row::Encoding;
-use super::protocol::template::Template;
-use super::protocol::{Malformed, command};
-use crate::driver::{Outcome, Statement};
+use super::protocol::{command, template};
+use crate::driver::{Outcome, Result, Statement, unprepared};
+use crate::sql_text::Template;
 use crate::transport::{Stream, stream_failure};
 use crate::value::{Discard, RowSink, Value};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::QueryMode;
 use std::io::{self, Read};
-
-pub(super) type Result<T> = std::result::Result<T, OperationFailure>;
 
 /// Opens a file by the name in a statement.
 pub type FileOpener = fn(&str) -> io::Result<Box<dyn Read>>;
@@ -32,11 +30,11 @@ pub struct Connection {
     reply: Reply,
     rows: Box<RowSpace>,
     pub(super) statements: Vec<Known>,
-    capabilities: Capabilities,
+    pub(super) capabilities: Capabilities,
     pub(super) status: u16,
     pub(super) query_mode: QueryMode,
     pub(super) flavour: Flavour,
-    thread: u32,
+    pub(super) thread: u32,
     pub(super) version: Box<str>,
     pub(super) file_opener: Option<FileOpener>,
 }
@@ -80,26 +78,6 @@ impl Connection {
             version: Box::default(),
             file_opener: None,
         }
-    }
-
-    pub(super) fn set_session(&mut self, version: &str, thread: u32, flavour: Flavour) {
-        self.version = version.into();
-        self.thread = thread;
-        self.flavour = flavour;
-    }
-
-    pub(super) fn set_capabilities(&mut self, capabilities: Capabilities) {
-        self.capabilities = capabilities;
-    }
-
-    pub(super) fn set_status(&mut self, status: u16) {
-        self.status = status;
-    }
-
-    /// Whether MySQL or MariaDB is at the other end.
-    #[must_use]
-    pub fn flavour(&self) -> Flavour {
-        self.flavour
     }
 
     /// The session's number on the server, which `KILL` takes.
@@ -183,7 +161,7 @@ impl Connection {
         self.make_ready().await?;
         let backslash = self.backslash();
         let index = statement.0 as usize;
-        let Some(known) = self.statements.get_mut(index) else { return Err(unknown_statement(statement)) };
+        let Some(known) = self.statements.get_mut(index) else { return Err(unprepared(statement)) };
         self.output.clear();
         let (sequence, encoding) = match known {
             Known::Prepared { id, kinds, is_first, .. } => {
@@ -195,7 +173,8 @@ impl Connection {
             Known::Text(template) => {
                 check_parameters(template.parameters(), parameters.len())?;
                 let at = command::begin_query(&mut self.output);
-                if !template.write(&mut self.output, parameters, backslash) {
+                let write = |value: &Value<'_>, out: &mut Vec<u8>| write_literal(out, value, backslash);
+                if !template.fill(parameters, &mut self.output, write) {
                     return Err(FailureKind::Unsupported
                         .failure("SQL has no literal for NaN and infinity; use query mode prepared"));
                 }
@@ -213,22 +192,21 @@ impl Connection {
         let span = self.packet().await?;
         let payload = self.input.payload(span);
         if payload.first() == Some(&0xFF) {
-            let error = ServerError::decode(payload).map_err(|error| protocol_failure(&error))?;
+            let error = ServerError::decode(payload)?;
             self.state = State::Ready;
             return match error.code {
-                UNSUPPORTED_PREPARED => Ok(Known::Text(Template::parse(sql, self.backslash()))),
+                UNSUPPORTED_PREPARED => Ok(Known::Text(template::parse(sql, self.backslash()))),
                 TOO_MANY_PREPARED => Err(self.too_many_prepared(error)),
                 _ => Err(failure(self.flavour, error)),
             };
         }
-        let prepared = Prepared::decode(payload).map_err(|error| protocol_failure(&error))?;
+        let prepared = Prepared::decode(payload)?;
         let mut columns = Vec::new();
         for i in 0..prepared.packets_behind(self.capabilities) {
             let span = self.packet().await?;
             // The columns are sent again with each answer, unless the server knows that we keep them.
             if self.capabilities.has_cached_metadata && prepared.is_column(i, self.capabilities) {
-                let column =
-                    Column::decode(self.input.payload(span)).map_err(|error| protocol_failure(&error))?;
+                let column = Column::decode(self.input.payload(span))?;
                 columns.push(column);
             }
         }
@@ -300,7 +278,7 @@ impl Connection {
         {
             return failure(self.flavour, error);
         }
-        stream_failure(&error)
+        stream_failure(error)
     }
 
     /// Receives more bytes.
@@ -312,14 +290,14 @@ impl Connection {
                 self.input.received(count);
                 Ok(())
             }
-            Err(error) => Err(stream_failure(&error)),
+            Err(error) => Err(stream_failure(error)),
         }
     }
 
     /// The next packet.
     pub(super) async fn packet(&mut self) -> Result<Span> {
         loop {
-            match self.input.pop().map_err(|error| protocol_failure(&error))? {
+            match self.input.pop()? {
                 Some(span) => return Ok(span),
                 None => self.fill().await?,
             }
@@ -335,10 +313,7 @@ impl Connection {
     ) -> Result<Outcome> {
         let (mut sum, _) = self.receive_one(statement, sink).await?;
         while self.state == State::MoreResults {
-            let (outcome, _) = self.receive_one(statement, sink).await?;
-            sum.has_rows |= outcome.has_rows;
-            sum.rows += outcome.rows;
-            sum.affected += outcome.affected;
+            sum += self.receive_one(statement, sink).await?.0;
         }
         Ok(sum)
     }
@@ -377,10 +352,7 @@ impl Connection {
             Some(Known::Prepared { columns, .. }) => columns,
             _ => &[][..],
         };
-        let progress = self
-            .reply
-            .advance(&mut self.input, &mut self.rows, cached, sink)
-            .map_err(|error| protocol_failure(&error))?;
+        let progress = self.reply.advance(&mut self.input, &mut self.rows, cached, sink)?;
         if self.reply.has_new_columns
             && progress != Progress::NeedMore
             && let Some(index) = statement
@@ -436,16 +408,6 @@ impl Connection {
 const UNSUPPORTED_PREPARED: u16 = 1295;
 /// "Can't create more than max_prepared_stmt_count statements."
 const TOO_MANY_PREPARED: u16 = 1461;
-
-pub(super) fn protocol_failure(error: &Malformed) -> OperationFailure {
-    FailureKind::Protocol.failure(error.to_string())
-}
-
-#[cold]
-pub(super) fn unknown_statement(statement: Statement) -> OperationFailure {
-    FailureKind::BadStatement
-        .failure(format!("statement {} was not prepared on this connection", statement.0))
-}
 
 #[inline]
 fn check_parameters(takes: usize, given: usize) -> Result<()> {

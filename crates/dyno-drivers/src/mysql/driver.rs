@@ -1,12 +1,12 @@
 //! What every driver does, done by a connection of this protocol.
 
 use super::bulk;
-use super::connection::{Connection, Known, Result, State, unknown_statement};
+use super::connection::{Connection, Known, State};
 use super::login::log_in;
 use super::protocol::command;
 use super::protocol::reply::status;
-use super::protocol::template::Template;
-use crate::driver::{Driver, Outcome, Statement};
+use super::protocol::template;
+use crate::driver::{Driver, Outcome, Result, Statement, unprepared};
 use crate::transport::{ConnectFailure, Io, Stream, stream_failure};
 use crate::value::{BulkLoad, Discard, RowSink, RowSource, Value};
 use dyno_model::failure::{FailureKind, OperationFailure};
@@ -48,7 +48,7 @@ impl Driver for Connection {
     async fn prepare(&mut self, sql: &str) -> Result<Statement> {
         let known = match self.query_mode {
             QueryMode::Prepared => self.prepare_on_server(sql).await?,
-            QueryMode::Simple | QueryMode::Extended => Known::Text(Template::parse(sql, self.backslash())),
+            QueryMode::Simple | QueryMode::Extended => Known::Text(template::parse(sql, self.backslash())),
         };
         self.statements.push(known);
         Ok(Statement(self.statements.len() as u32 - 1))
@@ -75,15 +75,13 @@ impl Driver for Connection {
 
     async fn forget(&mut self, statement: Statement) -> Result<()> {
         self.make_ready().await?;
-        let Some(known) = self.statements.get_mut(statement.0 as usize) else {
-            return Err(unknown_statement(statement));
-        };
+        let known = self.statements.get_mut(statement.0 as usize).ok_or_else(|| unprepared(statement))?;
         // What is executed afterwards is refused by the server as an unknown statement.
         if let Known::Prepared { id, columns, .. } = known {
             *columns = Box::default();
             self.output.clear();
             command::close_statement(&mut self.output, *id);
-            self.stream.write_all(&self.output).await.map_err(|error| stream_failure(&error))?;
+            self.stream.write_all(&self.output).await.map_err(stream_failure)?;
         }
         Ok(())
     }
@@ -93,7 +91,7 @@ impl Driver for Connection {
     }
 
     fn session_number(&self) -> Option<u32> {
-        Some(self.thread())
+        Some(self.thread)
     }
 
     async fn close(&mut self) {

@@ -3,6 +3,7 @@
 //! Sources: MySQL 9 "Server Error Message Reference", MariaDB "Error Codes", TiDB "Error Codes". Up to 1799 the numbers of MySQL
 //! and MariaDB mean the same; above, each went its own way, so those are looked up by who sent them.
 
+use super::protocol::Malformed;
 use super::protocol::reply::ServerError;
 use dyno_model::failure::{FailureKind, OperationFailure};
 
@@ -20,6 +21,12 @@ pub enum Flavour {
 pub fn failure(flavour: Flavour, error: ServerError) -> OperationFailure {
     let kind = kind(flavour, error.code, &error.sqlstate);
     OperationFailure { code: error.code.into(), sqlstate: error.sqlstate, ..kind.failure(error.message) }
+}
+
+impl From<Malformed> for OperationFailure {
+    fn from(malformed: Malformed) -> Self {
+        FailureKind::Protocol.failure(malformed.to_string())
+    }
 }
 
 /// The kind of an error number; numbers in no table go by the class of their SQLSTATE.

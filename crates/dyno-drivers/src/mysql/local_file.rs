@@ -1,10 +1,11 @@
 //! `LOAD DATA LOCAL` in a statement's text: the server asks for a file, which is sent to those who may have it.
 
 use super::bulk::send_packet;
-use super::connection::{Connection, FileOpener, Result};
+use super::connection::{Connection, FileOpener};
 use super::error::failure;
 use super::protocol::packet;
 use super::protocol::reply::Progress;
+use crate::driver::Result;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use std::io::{self, Read};
 

@@ -1,16 +1,15 @@
 //! From a connected socket to a logged-in session.
 
-use super::connection::{Connection, protocol_failure};
+use super::connection::Connection;
 use super::error::{Flavour, failure};
 use super::protocol::auth::{self, Channel, Plugin};
 use super::protocol::handshake::{AuthReply, Greeting, Login, capability};
 use super::protocol::packet;
 use super::protocol::reply::{Capabilities, Done, ServerError};
+use crate::driver::Result;
 use crate::transport::{Stream, client_configuration, stream_failure};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{Endpoint, Target, Tls};
-
-type Result<T> = std::result::Result<T, OperationFailure>;
 
 /// What we can do; what the server can do as well is agreed upon.
 const CAPABILITIES: u32 = capability::LONG_FLAG
@@ -30,26 +29,27 @@ const CAPABILITIES: u32 = capability::LONG_FLAG
 pub(super) async fn log_in(stream: Stream, target: &Target) -> Result<Connection> {
     let mut connection = Connection::unauthenticated(stream, target.query_mode);
     let greeting = receive_greeting(&mut connection).await?;
-    let flavour = if greeting.is_mariadb() { Flavour::Mariadb } else { Flavour::Mysql };
-    let agreed = agree(&greeting, target)?;
-    connection.set_session(greeting.version(), greeting.thread, flavour);
+    let (capabilities, capabilities_mariadb) = agree(&greeting, target)?;
+    connection.version = greeting.version().into();
+    connection.thread = greeting.thread;
+    connection.flavour = if greeting.is_mariadb() { Flavour::Mariadb } else { Flavour::Mysql };
     let mut sequence = 1;
-    let plugin = Plugin::from_name(&greeting.plugin).unwrap_or(Plugin::NativePassword);
+    let plugin = Plugin::named(&greeting.plugin).unwrap_or(Plugin::NativePassword);
     let mut login = Login {
-        capabilities: agreed.capabilities,
-        capabilities_mariadb: agreed.capabilities_mariadb,
+        capabilities,
+        capabilities_mariadb,
         collation: greeting.collation_utf8mb4(),
         user: &target.user,
         proof: &[],
         database: &target.database,
         plugin: plugin.name(),
     };
-    let is_offered = agreed.capabilities & capability::SSL != 0;
+    let is_offered = capabilities & capability::SSL != 0;
     let configuration = client_configuration(&target.tls, target.client_certificate.as_ref())?;
     if let Some(configuration) = configuration.filter(|_| is_offered) {
         let mut out = Vec::new();
         sequence = login.write_tls_request(&mut out, sequence);
-        connection.stream.write_all(&out).await.map_err(|error| stream_failure(&error))?;
+        connection.stream.write_all(&out).await.map_err(stream_failure)?;
         let host = match &target.endpoint {
             Endpoint::Tcp { host, .. } => host.as_str(),
             _ => "localhost",
@@ -65,14 +65,14 @@ pub(super) async fn log_in(stream: Stream, target: &Target) -> Result<Connection
     login.proof = &proof;
     let mut out = Vec::new();
     sequence = login.write(&mut out, sequence);
-    connection.stream.write_all(&out).await.map_err(|error| stream_failure(&error))?;
+    connection.stream.write_all(&out).await.map_err(stream_failure)?;
     connection.input.expect(sequence);
     let nonce = plugin.nonce(&greeting.nonce).to_vec();
     Authentication { target, plugin, nonce, channel }.run(&mut connection).await?;
-    connection.set_capabilities(Capabilities {
-        is_ok_terminated: agreed.capabilities & capability::DEPRECATE_EOF != 0,
-        has_cached_metadata: agreed.capabilities_mariadb & capability::MARIADB_CACHE_METADATA != 0,
-    });
+    connection.capabilities = Capabilities {
+        is_ok_terminated: login.capabilities & capability::DEPRECATE_EOF != 0,
+        has_cached_metadata: login.capabilities_mariadb & capability::MARIADB_CACHE_METADATA != 0,
+    };
     Ok(connection)
 }
 
@@ -82,18 +82,14 @@ async fn receive_greeting(connection: &mut Connection) -> Result<Greeting> {
     let payload = connection.input.payload(span);
     if payload.first() == Some(&0xFF) {
         // Too many connections, host blocked: refused before anybody has said who they are.
-        let error = ServerError::decode(payload).map_err(|error| protocol_failure(&error))?;
+        let error = ServerError::decode(payload)?;
         return Err(failure(Flavour::Mysql, error));
     }
-    Greeting::decode(payload).map_err(|error| protocol_failure(&error))
+    Ok(Greeting::decode(payload)?)
 }
 
-struct Agreed {
-    capabilities: u32,
-    capabilities_mariadb: u32,
-}
-
-fn agree(greeting: &Greeting, target: &Target) -> Result<Agreed> {
+/// Capabilities that both sides have, and those of MariaDB.
+fn agree(greeting: &Greeting, target: &Target) -> Result<(u32, u32)> {
     let unsupported = |what: &str| FailureKind::Unsupported.failure(what);
     if greeting.capabilities & capability::PROTOCOL_41 == 0 {
         return Err(unsupported("the server speaks only the protocol of before MySQL 4.1"));
@@ -120,10 +116,8 @@ fn agree(greeting: &Greeting, target: &Target) -> Result<Agreed> {
             )));
         }
     }
-    Ok(Agreed {
-        capabilities: wanted & greeting.capabilities,
-        capabilities_mariadb: capability::MARIADB_CACHE_METADATA & greeting.capabilities_mariadb,
-    })
+    let wanted_mariadb = capability::MARIADB_CACHE_METADATA;
+    Ok((wanted & greeting.capabilities, wanted_mariadb & greeting.capabilities_mariadb))
 }
 
 /// The exchange after the login packet.
@@ -139,18 +133,17 @@ impl Authentication<'_> {
         loop {
             let span = connection.packet().await?;
             let payload = connection.input.payload(span);
-            let answer = match AuthReply::decode(payload).map_err(|error| protocol_failure(&error))? {
+            let answer = match AuthReply::decode(payload)? {
                 AuthReply::Accepted => {
-                    let done = Done::decode_ok(payload).map_err(|error| protocol_failure(&error))?;
-                    connection.set_status(done.status);
+                    connection.status = Done::decode_ok(payload)?.status;
                     return Ok(());
                 }
                 AuthReply::Refused(payload) => {
-                    let error = ServerError::decode(payload).map_err(|error| protocol_failure(&error))?;
-                    return Err(failure(connection.flavour(), error));
+                    let error = ServerError::decode(payload)?;
+                    return Err(failure(connection.flavour, error));
                 }
                 AuthReply::Switch { plugin, nonce } => {
-                    self.plugin = Plugin::from_name(plugin).ok_or_else(|| unknown_plugin(plugin))?;
+                    self.plugin = Plugin::named(plugin).ok_or_else(|| unknown_plugin(plugin))?;
                     self.nonce = self.plugin.nonce(nonce).to_vec();
                     Some(self.plugin.first_answer(self.password(), &self.nonce, self.channel))
                 }
@@ -161,7 +154,7 @@ impl Authentication<'_> {
                 let at = packet::begin(&mut out);
                 out.extend_from_slice(&answer);
                 let sequence = packet::finish(&mut out, at, connection.input.sequence);
-                connection.stream.write_all(&out).await.map_err(|error| stream_failure(&error))?;
+                connection.stream.write_all(&out).await.map_err(stream_failure)?;
                 connection.input.expect(sequence);
             }
         }
@@ -183,9 +176,7 @@ impl Authentication<'_> {
             }
             // The key comes only when it was asked for; where nobody can listen the password was sent instead.
             (Plugin::CachingSha2 | Plugin::Sha256, key) if !self.plugin.sends_cleartext(self.channel) => {
-                auth::rsa_encrypted(self.password(), &self.nonce, key)
-                    .map(Some)
-                    .map_err(|error| protocol_failure(&error))
+                Ok(Some(auth::rsa_encrypted(self.password(), &self.nonce, key)?))
             }
             (plugin, _) => Err(FailureKind::Protocol.failure(format!(
                 "the server's plugin {} says something that it has no reason to say",
@@ -199,6 +190,6 @@ fn unknown_plugin(plugin: &str) -> OperationFailure {
     FailureKind::Unsupported.failure(format!(
         "the account uses the authentication plugin {plugin}, which dyno does not speak; it speaks {}; \
              change the account, e.g. ALTER USER ... IDENTIFIED ...",
-        Plugin::NAMES
+        Plugin::ALL.map(Plugin::name).join(", ")
     ))
 }

@@ -2,7 +2,7 @@
 
 use super::script::{CONNECT, CannedValue, Latency, Script, Stall};
 use super::statement::StatementKind;
-use crate::driver::{Driver, Outcome, Statement};
+use crate::driver::{Driver, Outcome, Result, Statement, unprepared};
 use crate::patience::{LOOK, Patience, Waiting};
 use crate::transport::Io;
 use crate::value::{BulkLoad, Row, RowSink, RowSource, RowWriter, Value};
@@ -13,8 +13,6 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
-
-type Result<T> = std::result::Result<T, OperationFailure>;
 
 /// A connection to a null server in this process.
 pub struct Connection {
@@ -262,7 +260,7 @@ impl Connection {
             if self.interruption.wait(Some(rest.min(LOOK))) {
                 return Err(interrupted());
             }
-            waiting.look().map_err(|reason| OperationFailure::from(&reason))?;
+            waiting.look()?;
         }
     }
 
@@ -348,8 +346,7 @@ impl Driver for Connection {
     ) -> Result<Outcome> {
         match self.prepared.get(statement.0 as usize) {
             Some(kind) => self.run(*kind, sink).await,
-            None => Err(FailureKind::BadStatement
-                .failure(format!("statement {} was not prepared on this connection", statement.0))),
+            None => Err(unprepared(statement)),
         }
     }
 

@@ -1,12 +1,12 @@
 //! From nothing to a session that is logged in and set up.
 
-use super::connection::{Connection, Result};
+use super::connection::Connection;
 use super::protocol::Malformed;
 use super::protocol::frontend;
 use super::protocol::greeting::{Greeting, SessionFacts};
 use super::protocol::inbox::Inbox;
 use super::protocol::scram::{self, SaltedPassword};
-use crate::driver::Driver;
+use crate::driver::{Driver, Result};
 use crate::transport::{Io, Stream, client_configuration, stream_failure};
 use crate::value::Discard;
 use base64::Engine as _;
@@ -64,11 +64,11 @@ async fn encrypt(stream: &mut Stream, target: &Target) -> Result<()> {
     };
     let mut request = Vec::new();
     frontend::tls_request(&mut request);
-    stream.write_all(&request).await.map_err(|error| stream_failure(&error))?;
+    stream.write_all(&request).await.map_err(stream_failure)?;
     // One byte more than the answer has: anything behind it would be unencrypted data that somebody in between
     // wants us to take for the server's (CVE-2021-23222).
     let mut answer = [0; 2];
-    let count = stream.read(&mut answer).await.map_err(|error| stream_failure(&error))?;
+    let count = stream.read(&mut answer).await.map_err(stream_failure)?;
     match (count, answer[0]) {
         (0, _) => {
             Err(FailureKind::ConnectionLost
@@ -99,7 +99,7 @@ async fn log_in(stream: &mut Stream, inbox: &mut Inbox, target: &Target) -> Resu
     let mut greeting = Greeting::new(&target.user, &target.password, nonce()?);
     loop {
         if !output.is_empty() {
-            stream.write_all(&output).await.map_err(|error| stream_failure(&error))?;
+            stream.write_all(&output).await.map_err(stream_failure)?;
             output.clear();
         }
         while let Some(frame) = inbox.next_frame()? {
@@ -108,7 +108,7 @@ async fn log_in(stream: &mut Stream, inbox: &mut Inbox, target: &Target) -> Resu
             }
         }
         if output.is_empty() {
-            match stream.read(inbox.room()).await.map_err(|error| stream_failure(&error))? {
+            match stream.read(inbox.room()).await.map_err(stream_failure)? {
                 0 => {
                     return Err(FailureKind::ConnectionLost
                         .failure("the server closed the connection during the login"));

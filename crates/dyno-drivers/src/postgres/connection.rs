@@ -4,19 +4,17 @@ use super::protocol::backend::{Column, TransactionStatus};
 use super::protocol::frontend::{self, Execution};
 use super::protocol::greeting::SessionFacts;
 use super::protocol::inbox::{Inbox, LENGTH_MAX, ROOM_KEPT};
-use super::protocol::literal::ZeroByte;
+use super::protocol::literal;
 use super::protocol::parameter::ParameterType;
-use super::protocol::placeholder::Template;
 use super::protocol::reply::{Progress, Reply, Shape};
 use super::protocol::row::Field;
-use crate::driver::{Outcome, Statement};
+use crate::driver::{Outcome, Result, Statement, unprepared};
+use crate::sql_text::Template;
 use crate::transport::{Io, Stream, stream_failure};
 use crate::value::{Discard, RowSink, Value};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{QueryMode, Target};
 use std::io;
-
-pub(super) type Result<T> = std::result::Result<T, OperationFailure>;
 
 /// A connection to PostgreSQL.
 ///
@@ -68,15 +66,6 @@ pub(super) enum Prepared {
     Bound { execution: Execution, count: usize, types: Vec<ParameterType>, shape: Shape },
     /// Simple mode.
     Text(Template),
-}
-
-/// Whose columns the rows of a reply have.
-#[derive(Clone, Copy)]
-pub(super) enum Of {
-    /// A statement of the list.
-    Statement(usize),
-    /// A text that was sent as it is; its columns are described in the reply.
-    Text,
 }
 
 impl Connection {
@@ -168,18 +157,18 @@ impl Connection {
         self.state = State::Busy;
         match self.stream.write_all(&self.output).await {
             Ok(()) => Ok(()),
-            Err(error) => Err(self.broken(&error).await),
+            Err(error) => Err(self.broken(error).await),
         }
     }
 
     /// The stream cannot be written any more. A server that ends a session says why before it closes: that is looked for.
-    pub(super) async fn broken(&mut self, error: &io::Error) -> OperationFailure {
+    pub(super) async fn broken(&mut self, error: io::Error) -> OperationFailure {
         self.state = State::Lost;
         let mut reply = Reply::default();
         self.shape.clear();
         // Only a closed socket is read without waiting.
         if matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset) {
-            while let Ok(Progress::More) = self.digest(&mut reply, Of::Text, &mut Discard) {
+            while let Ok(Progress::More) = self.digest(&mut reply, None, &mut Discard) {
                 match self.stream.read(self.inbox.room()).await {
                     Ok(count) if count > 0 => self.inbox.received(count),
                     _ => break,
@@ -189,11 +178,12 @@ impl Connection {
         reply.failure.unwrap_or_else(|| stream_failure(error))
     }
 
-    /// Reads a reply until it ends or the server waits for us.
+    /// Reads a reply until it ends or the server waits for us. `of` is the statement whose columns the rows have; those of a text, which is sent as it
+    /// is, are described in the reply.
     pub(super) async fn receive<S: RowSink>(
         &mut self,
         reply: &mut Reply,
-        of: Of,
+        of: Option<usize>,
         sink: &mut S,
     ) -> Result<Progress> {
         loop {
@@ -227,19 +217,21 @@ impl Connection {
             }
             Err(error) => {
                 self.state = State::Lost;
-                Err(stream_failure(&error))
+                Err(stream_failure(error))
             }
         }
     }
 
     /// Decodes what has arrived.
-    pub(super) fn digest<S: RowSink>(&mut self, reply: &mut Reply, of: Of, sink: &mut S) -> Result<Progress> {
-        let shape = match of {
-            Of::Statement(index) => match self.statements.get_mut(index) {
-                Some(Prepared::Bound { shape, .. }) => shape,
-                _ => &mut self.shape,
-            },
-            Of::Text => &mut self.shape,
+    pub(super) fn digest<S: RowSink>(
+        &mut self,
+        reply: &mut Reply,
+        of: Option<usize>,
+        sink: &mut S,
+    ) -> Result<Progress> {
+        let shape = match of.and_then(|index| self.statements.get_mut(index)) {
+            Some(Prepared::Bound { shape, .. }) => shape,
+            _ => &mut self.shape,
         };
         Ok(reply.read(&mut self.inbox, shape, &mut self.fields, sink)?)
     }
@@ -268,7 +260,11 @@ impl Connection {
     }
 
     /// One round trip: sends the buffer and reads the reply to its end.
-    pub(super) async fn round_trip<S: RowSink>(&mut self, of: Of, sink: &mut S) -> Result<Outcome> {
+    pub(super) async fn round_trip<S: RowSink>(
+        &mut self,
+        of: Option<usize>,
+        sink: &mut S,
+    ) -> Result<Outcome> {
         self.send().await?;
         let mut reply = Reply::default();
         let mut progress = self.receive(&mut reply, of, sink).await?;
@@ -279,13 +275,13 @@ impl Connection {
     }
 
     /// Ends a COPY that came from a statement's text and has no rows to send.
-    async fn refuse_copy(&mut self, reply: &mut Reply, of: Of) -> Result<Progress> {
+    async fn refuse_copy(&mut self, reply: &mut Reply, of: Option<usize>) -> Result<Progress> {
         let mut progress = Progress::CopyIn;
         // A text may hold several of them.
         while progress == Progress::CopyIn {
             self.output.clear();
             frontend::copy_fail("COPY FROM STDIN is not a statement of a workload", &mut self.output);
-            if let Of::Statement(_) = of {
+            if of.is_some() {
                 // The Sync that came with Execute was swallowed as data.
                 frontend::sync(&mut self.output);
             }
@@ -307,7 +303,7 @@ impl Connection {
         frontend::describe_statement(&name, &mut self.output);
         frontend::sync(&mut self.output);
         self.shape.clear();
-        self.round_trip(Of::Text, &mut Discard).await?;
+        self.round_trip(None, &mut Discard).await?;
         let columns: Vec<_> = self.shape.columns.iter().map(|column| column.as_requested()).collect();
         Ok(Prepared::Bound {
             execution: Execution::prepared(&name, &columns),
@@ -356,17 +352,13 @@ impl Prepared {
         match self {
             Self::Bound { execution, types, .. } => execution.append(types, parameters, is_described, output),
             Self::Text(template) => {
-                frontend::query(output, |sql| template.append_filled(parameters, sql))
-                    .map_err(|ZeroByte| zero_byte())?;
+                if !frontend::query(output, |sql| template.fill(parameters, sql, literal::append)) {
+                    return Err(zero_byte());
+                }
             }
         }
         Ok(())
     }
-}
-
-pub(super) fn unprepared(statement: Statement) -> OperationFailure {
-    let message = format!("statement {} was not prepared on this connection", statement.0);
-    FailureKind::BadStatement.failure(message)
 }
 
 fn closed() -> OperationFailure {

@@ -1,12 +1,12 @@
 //! What every driver does, done by a connection of this protocol.
 
 use super::connect;
-use super::connection::{Connection, Of, Prepared, Result, State, unprepared, zero_byte};
+use super::connection::{Connection, Prepared, State, zero_byte};
 use super::protocol::backend::TransactionStatus;
 use super::protocol::frontend::{self, Execution};
-use super::protocol::placeholder::Template;
+use super::protocol::placeholder;
 use super::protocol::reply::Shape;
-use crate::driver::{Driver, Outcome, Statement};
+use crate::driver::{Driver, Outcome, Result, Statement, unprepared};
 use crate::transport::Io;
 use crate::value::{BulkLoad, Discard, RowSink, RowSource, Value};
 use dyno_model::failure::FailureKind;
@@ -28,7 +28,7 @@ impl Driver for Connection {
     async fn prepare(&mut self, sql: &str) -> Result<Statement> {
         require_no_zero(sql)?;
         self.begin()?;
-        let template = Template::parse(sql, self.session.standard_strings);
+        let template = placeholder::parse(sql, self.session.standard_strings);
         let count = template.parameters();
         if count > usize::from(u16::MAX) {
             return Err(FailureKind::BadStatement.failure(format!(
@@ -61,19 +61,17 @@ impl Driver for Connection {
     ) -> Result<Outcome> {
         self.begin()?;
         let index = statement.0 as usize;
-        let Some(prepared) = self.statements.get(index) else {
-            return Err(unprepared(statement));
-        };
+        let prepared = self.statements.get(index).ok_or_else(|| unprepared(statement))?;
         prepared.append(parameters, S::WANTS_NAMES, &mut self.output)?;
         if matches!(prepared, Prepared::Bound { .. }) {
             frontend::sync(&mut self.output);
         }
         match prepared {
             Prepared::Bound { .. } if self.mode == QueryMode::Prepared => {
-                self.round_trip(Of::Statement(index), sink).await
+                self.round_trip(Some(index), sink).await
             }
             Prepared::Bound { .. } => {
-                let result = self.round_trip(Of::Statement(index), sink).await;
+                let result = self.round_trip(Some(index), sink).await;
                 if let Some(Prepared::Bound { execution, shape, .. }) = self.statements.get_mut(index)
                     && shape.is_described
                 {
@@ -83,7 +81,7 @@ impl Driver for Connection {
             }
             Prepared::Text(_) => {
                 self.shape.clear();
-                self.round_trip(Of::Text, sink).await
+                self.round_trip(None, sink).await
             }
         }
     }
@@ -91,12 +89,9 @@ impl Driver for Connection {
     async fn query<S: RowSink>(&mut self, sql: &str, sink: &mut S) -> Result<Outcome> {
         require_no_zero(sql)?;
         self.begin()?;
-        let Ok(()) = frontend::query(&mut self.output, |text| {
-            text.extend_from_slice(sql.as_bytes());
-            Ok::<(), std::convert::Infallible>(())
-        });
+        frontend::query(&mut self.output, |text| text.extend_from_slice(sql.as_bytes()));
         self.shape.clear();
-        self.round_trip(Of::Text, sink).await
+        self.round_trip(None, sink).await
     }
 
     async fn bulk_load(&mut self, load: &BulkLoad<'_>, rows: &mut dyn RowSource) -> Result<u64> {
@@ -109,7 +104,7 @@ impl Driver for Connection {
             self.query(&format!("DEALLOCATE s{index}"), &mut Discard).await?;
         }
         if let Some(known) = self.statements.get_mut(index) {
-            *known = Prepared::Text(Template::parse("", true));
+            *known = Prepared::Text(placeholder::parse("", true));
         }
         Ok(())
     }

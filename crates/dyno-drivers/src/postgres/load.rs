@@ -1,13 +1,13 @@
 //! Bulk loading by COPY.
 
-use super::connection::{Connection, Of, Result, State};
+use super::connection::{Connection, State};
 use super::protocol::copy::CopyChunk;
 use super::protocol::frontend;
-use super::protocol::literal::append_identifier;
 use super::protocol::reply::{Progress, Reply};
+use crate::driver::Result;
+use crate::sql_text::append_name;
 use crate::value::{BulkLoad, Discard, RowSource};
 use dyno_model::failure::FailureKind;
-use std::convert::Infallible;
 use std::future::poll_fn;
 use std::io;
 use std::pin::pin;
@@ -36,7 +36,7 @@ impl Connection {
         self.shape.clear();
         self.send().await?;
         let mut reply = Reply::default();
-        let mut progress = self.receive(&mut reply, Of::Text, &mut Discard).await?;
+        let mut progress = self.receive(&mut reply, None, &mut Discard).await?;
         let mut broken_row = None;
         if progress == Progress::CopyIn {
             progress = match self.send_rows(load, rows, &mut reply).await? {
@@ -46,7 +46,7 @@ impl Connection {
                     broken_row = Some(why);
                     progress
                 }
-                Sent::Refused(Progress::More) => self.receive(&mut reply, Of::Text, &mut Discard).await?,
+                Sent::Refused(Progress::More) => self.receive(&mut reply, None, &mut Discard).await?,
                 Sent::Refused(progress) => progress,
             };
         }
@@ -86,7 +86,7 @@ impl Connection {
             }
             if chunk.len() >= CHUNK || !(is_row || chunk.is_empty()) {
                 if let Err(error) = self.stream.write_all(chunk.message()).await {
-                    return Err(self.broken(&error).await);
+                    return Err(self.broken(error).await);
                 }
                 chunk.clear();
                 chunks += 1;
@@ -125,10 +125,10 @@ impl Connection {
             None => return Ok(Progress::More),
             Some(Err(error)) if error.kind() == io::ErrorKind::TimedOut => return Ok(Progress::More),
             Some(Ok(count)) if count > 0 => self.inbox.received(count),
-            Some(Ok(_)) => return Err(self.broken(&io::ErrorKind::ConnectionReset.into()).await),
-            Some(Err(error)) => return Err(self.broken(&error).await),
+            Some(Ok(_)) => return Err(self.broken(io::ErrorKind::ConnectionReset.into()).await),
+            Some(Err(error)) => return Err(self.broken(error).await),
         }
-        self.digest(reply, Of::Text, &mut Discard).inspect_err(|_| self.state = State::Lost)
+        self.digest(reply, None, &mut Discard).inspect_err(|_| self.state = State::Lost)
     }
 
     /// Tells the server that the rows have ended, or why they are given up, and reads its answer.
@@ -139,7 +139,7 @@ impl Connection {
             Some(why) => frontend::copy_fail(why, &mut self.output),
         }
         self.send().await?;
-        self.receive(reply, Of::Text, &mut Discard).await
+        self.receive(reply, None, &mut Discard).await
     }
 }
 
@@ -152,14 +152,13 @@ enum Sent {
 }
 
 fn append_copy(load: &BulkLoad<'_>, output: &mut Vec<u8>) {
-    let Ok(()) = frontend::query(output, |sql| {
+    frontend::query(output, |sql| {
         sql.extend_from_slice(b"COPY ");
-        append_identifier(load.table, sql);
+        append_name(load.table, b'"', sql);
         for (index, column) in load.columns.iter().enumerate() {
             sql.extend_from_slice(if index == 0 { b" (" } else { b", " });
-            append_identifier(column, sql);
+            append_name(column, b'"', sql);
         }
         sql.extend_from_slice(if load.columns.is_empty() { b" FROM STDIN" } else { b") FROM STDIN" });
-        Ok::<(), Infallible>(())
     });
 }

@@ -4,10 +4,10 @@
 //! skips to the next Sync. Answers are read when the pipeline ends, or earlier when so much is queued that server and client
 //! might block each other, both with full buffers and neither reading.
 
-use super::connection::{Connection, Of, Pipeline, Result, State};
+use super::connection::{Connection, Pipeline, State};
 use super::protocol::frontend;
 use super::protocol::reply::{Progress, Reply};
-use crate::driver::{Outcome, Statement};
+use crate::driver::{Outcome, Result, Statement};
 use crate::value::{Discard, Value};
 use dyno_model::failure::{FailureKind, OperationFailure};
 
@@ -85,7 +85,7 @@ impl Connection {
         while self.opened()?.syncs > 0 {
             let mut reply = Reply::default();
             self.shape.clear();
-            match self.receive(&mut reply, Of::Text, &mut Discard).await? {
+            match self.receive(&mut reply, None, &mut Discard).await? {
                 Progress::Ready(transaction) => self.session.transaction = transaction,
                 Progress::Closing | Progress::CopyIn | Progress::More => return Err(self.give_up(reply)),
             }
@@ -112,7 +112,7 @@ impl Connection {
                 return Ok(());
             }
             let before = (reply.completed, reply.failure.is_some());
-            match self.digest(&mut reply, Of::Text, &mut Discard)? {
+            match self.digest(&mut reply, None, &mut Discard)? {
                 Progress::More if (reply.completed, reply.failure.is_some()) == before => {
                     self.read_more().await?;
                 }
@@ -133,9 +133,7 @@ impl Connection {
 impl Pipeline {
     /// Adds what a reply holds.
     fn take(&mut self, reply: Reply) {
-        self.outcome.has_rows |= reply.outcome.has_rows;
-        self.outcome.rows += reply.outcome.rows;
-        self.outcome.affected += reply.outcome.affected;
+        self.outcome += reply.outcome;
         self.failure = self.failure.take().or(reply.failure);
     }
 }

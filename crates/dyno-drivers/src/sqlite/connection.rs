@@ -1,9 +1,10 @@
 //! One connection: statements held, executed, loaded in bulk.
 
-use super::error;
-use super::literal::Template;
-use crate::driver::{Driver, Outcome, Statement};
+use super::error::failure;
+use super::literal;
+use crate::driver::{Driver, Outcome, Result, Statement, unprepared};
 use crate::patience::{OutOfPatience, Patience, REST, Waiting};
+use crate::sql_text::Template;
 use crate::transport::Io;
 use crate::value::{BulkLoad, Row, RowSink, RowSource, RowWriter, Value};
 use dyno_model::failure::{FailureKind, OperationFailure};
@@ -14,8 +15,6 @@ use rusqlite::{Batch, OpenFlags, ToSql};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-
-type Result<T> = std::result::Result<T, OperationFailure>;
 
 /// How long a statement waits for another connection's lock when `session_setup` does not say.
 pub const BUSY_TIMEOUT: Duration = Duration::from_millis(5000);
@@ -86,22 +85,21 @@ impl Ending {
     /// Names what ended a statement, when that was not SQLite.
     fn explained<T>(&self, outcome: Result<T>) -> Result<T> {
         outcome.map_err(|failure| {
-            let reason = self.clock().and_then(|clock| clock.reason.as_ref().map(OperationFailure::from));
+            let reason = self.clock().and_then(|clock| clock.reason.clone());
             let is_ended = self.is_interrupted() || self.is_late();
             let was_waiting = failure.kind == FailureKind::Busy && is_ended;
             reason
-                .or_else(|| was_waiting.then(|| OperationFailure::from(&OutOfPatience::Interrupted)))
-                .unwrap_or(failure)
+                .or(was_waiting.then_some(OutOfPatience::Interrupted))
+                .map_or(failure, OperationFailure::from)
         })
     }
 
     /// Has SQLite look at it while it waits for locks, for so long at most, and with patience during statements too.
     fn watch(&self, connection: &mut rusqlite::Connection, busy: Duration) -> Result<()> {
-        let failed = |error: rusqlite::Error| error::failure(&error);
         if self.0.clock.is_some() {
             let ending = self.clone();
             let handler = Some(move || ending.is_over());
-            connection.progress_handler(STEPS_PER_LOOK, handler).map_err(failed)?;
+            connection.progress_handler(STEPS_PER_LOOK, handler).map_err(failure)?;
         }
         let (ending, mut left) = (self.clone(), busy);
         let handler = move |tries: i32| {
@@ -117,7 +115,7 @@ impl Ending {
             std::thread::sleep(pause);
             true
         };
-        connection.busy_handler(Some(handler)).map_err(failed)
+        connection.busy_handler(Some(handler)).map_err(failure)
     }
 }
 
@@ -130,7 +128,7 @@ pub struct Connection {
     busy: Option<Duration>,
     is_simple: bool,
     /// Text of the statement being executed, in [`QueryMode::Simple`].
-    text: String,
+    text: Vec<u8>,
 }
 
 /// Statements prepared on a connection, in the order of their numbers.
@@ -236,7 +234,7 @@ impl Connection {
                 )));
             }
         };
-        opened.map_err(|error| error::failure(&error))
+        opened.map_err(failure)
     }
 
     /// Runs one set-up statement, again and again while the database is busy.
@@ -248,7 +246,7 @@ impl Connection {
     ) -> Result<()> {
         loop {
             let done = run_text(connection, sql, &mut crate::Discard);
-            match done.map_err(|error| error::failure(&error)) {
+            match done.map_err(failure) {
                 Ok(_) => return Ok(()),
                 Err(failure)
                     if failure.kind == FailureKind::Busy
@@ -278,7 +276,7 @@ impl Connection {
         let names: Vec<String> = load.columns.iter().map(|column| quoted(column)).collect();
         let places = vec!["?"; names.len()].join(",");
         let sql = format!("INSERT INTO {} ({}) VALUES ({places})", quoted(load.table), names.join(","));
-        let statement = connection.prepare(&sql).map_err(|error| error::failure(&error))?;
+        let statement = connection.prepare(&sql).map_err(failure)?;
         let mut writer = Inserter { statement, fields: 0, failure: None };
         let mut count = 0;
         while rows.next(&mut writer) {
@@ -305,10 +303,7 @@ fn run_text<S: RowSink>(
     let mut total = Outcome::default();
     let mut batch = Batch::new(connection, sql);
     while let Some(mut statement) = batch.next()? {
-        let outcome = run(connection, &mut statement, &[], sink)?;
-        total.has_rows |= outcome.has_rows;
-        total.rows += outcome.rows;
-        total.affected += outcome.affected;
+        total += run(connection, &mut statement, &[], sink)?;
     }
     Ok(total)
 }
@@ -342,7 +337,7 @@ impl Inserter<'_> {
             Some(error) => Err(error),
             None => self.statement.raw_execute(),
         };
-        done.map(|_| ()).map_err(|error| error::failure(&error))
+        done.map(|_| ()).map_err(failure)
     }
 }
 
@@ -381,12 +376,12 @@ impl Driver for Connection {
         let mut busy = BUSY_TIMEOUT;
         if target.session_setup.iter().any(|sql| is_about_waiting(sql)) {
             let told = connection.pragma_query_value(None, "busy_timeout", |row| row.get::<_, u32>(0));
-            busy = Duration::from_millis(told.map_err(|error| error::failure(&error))?.into());
+            busy = Duration::from_millis(told.map_err(failure)?.into());
         }
         ending.watch(&mut connection, busy)?;
         let database = Database::new(connection, |_| Prepared(Vec::new()));
         let is_simple = target.query_mode == QueryMode::Simple;
-        Ok(Self { database: Some(database), ending, busy: Some(busy), is_simple, text: String::new() })
+        Ok(Self { database: Some(database), ending, busy: Some(busy), is_simple, text: Vec::new() })
     }
 
     fn server_version(&self) -> &str {
@@ -397,7 +392,7 @@ impl Driver for Connection {
         let is_simple = self.is_simple;
         self.database()?.with_dependent_mut(|connection, prepared| {
             let statement = if is_simple {
-                PreparedStatement::Text(Template::new(sql))
+                PreparedStatement::Text(literal::parse(sql))
             } else {
                 compile(connection, sql)?
             };
@@ -423,17 +418,18 @@ impl Driver for Connection {
                     if expected != parameters.len() {
                         return Err(wrong_count(expected, parameters.len()));
                     }
-                    run(connection, statement, parameters, sink).map_err(|error| error::failure(&error))
+                    run(connection, statement, parameters, sink).map_err(failure)
                 }
                 Some(PreparedStatement::Text(template)) if template.parameters() != parameters.len() => {
                     Err(wrong_count(template.parameters(), parameters.len()))
                 }
                 Some(PreparedStatement::Text(template)) => {
-                    template.write(parameters, &mut text);
-                    run_text(connection, &text, sink).map_err(|error| error::failure(&error))
+                    text.clear();
+                    template.fill(parameters, &mut text, literal::write_literal);
+                    let text = std::str::from_utf8(&text).expect("texts and literals are UTF-8");
+                    run_text(connection, text, sink).map_err(failure)
                 }
-                None => Err(FailureKind::BadStatement
-                    .failure(format!("statement {} was not prepared on this connection", statement.0))),
+                None => Err(unprepared(statement)),
             }
         });
         self.text = text;
@@ -446,9 +442,9 @@ impl Driver for Connection {
         let connection = self.database()?.borrow_owner();
         if let Some(busy) = busy {
             // From now on SQLite waits by itself, and hears nothing meanwhile.
-            connection.busy_timeout(busy).map_err(|error| error::failure(&error))?;
+            connection.busy_timeout(busy).map_err(failure)?;
         }
-        let outcome = run_text(connection, sql, sink).map_err(|error| error::failure(&error));
+        let outcome = run_text(connection, sql, sink).map_err(failure);
         self.ending.explained(outcome)
     }
 
@@ -459,8 +455,7 @@ impl Driver for Connection {
         if !connection.is_autocommit() {
             return Self::insert_all(connection, load, rows);
         }
-        let say =
-            |sql| run_text(connection, sql, &mut crate::Discard).map_err(|error| error::failure(&error));
+        let say = |sql| run_text(connection, sql, &mut crate::Discard).map_err(failure);
         say("BEGIN IMMEDIATE")?;
         let loaded = Self::insert_all(connection, load, rows).and_then(|count| say("COMMIT").map(|_| count));
         if loaded.is_err() && !connection.is_autocommit() {
@@ -489,7 +484,7 @@ impl Driver for Connection {
 
 fn compile<'a>(connection: &'a rusqlite::Connection, sql: &str) -> Result<PreparedStatement<'a>> {
     let mut batch = Batch::new(connection, sql);
-    let mut next = || batch.next().map_err(|error| error::failure(&error));
+    let mut next = || batch.next().map_err(failure);
     let Some(statement) = next()? else {
         return Err(FailureKind::BadStatement.failure("there is no statement in the text"));
     };

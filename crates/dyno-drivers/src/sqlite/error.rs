@@ -40,14 +40,12 @@ fn by_primary(code: i32) -> FailureKind {
 }
 
 /// A failure of rusqlite as data. The message holds SQLite's own words.
-pub(super) fn failure(error: &rusqlite::Error) -> OperationFailure {
+pub(super) fn failure(error: rusqlite::Error) -> OperationFailure {
     match error {
         rusqlite::Error::SqliteFailure(inner, words) => {
-            from_code(inner.extended_code, words.clone().unwrap_or_else(|| inner.to_string()))
+            from_code(inner.extended_code, words.unwrap_or_else(|| inner.to_string()))
         }
-        rusqlite::Error::SqlInputError { error: inner, msg, .. } => {
-            from_code(inner.extended_code, msg.clone())
-        }
+        rusqlite::Error::SqlInputError { error: inner, msg, .. } => from_code(inner.extended_code, msg),
         // What is left are mistakes in how rusqlite is called, e.g. text with a zero byte as SQL.
         other => FailureKind::BadStatement.failure(other.to_string()),
     }

@@ -4,11 +4,6 @@ use crate::patience::OutOfPatience;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use std::io;
 
-/// What it means that patience is at its end, when that is why a read or write failed.
-fn failure_of_patience(error: &io::Error) -> Option<OperationFailure> {
-    error.get_ref()?.downcast_ref::<OutOfPatience>().map(OperationFailure::from)
-}
-
 /// Why there is no connection. Some drivers have a number of their own for a name that nobody knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConnectFailure {
@@ -40,11 +35,15 @@ impl From<ConnectFailure> for OperationFailure {
     }
 }
 
-pub(super) fn connect_failure(error: &io::Error, address: &str) -> OperationFailure {
-    if let Some(failure) = failure_of_patience(error) {
-        let message = format!("cannot connect to {address}: {}", failure.message);
-        return OperationFailure { message, ..failure };
-    }
+pub(super) fn connect_failure(error: io::Error, address: &str) -> OperationFailure {
+    let error = match error.downcast::<OutOfPatience>() {
+        Ok(reason) => {
+            let failure = OperationFailure::from(reason);
+            let message = format!("cannot connect to {address}: {}", failure.message);
+            return OperationFailure { message, ..failure };
+        }
+        Err(error) => error,
+    };
     let kind = match error.kind() {
         io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => FailureKind::Timeout,
         _ => FailureKind::ConnectRefused,
@@ -54,10 +53,11 @@ pub(super) fn connect_failure(error: &io::Error, address: &str) -> OperationFail
 
 /// What a failed read or write on an established connection means.
 #[must_use]
-pub fn stream_failure(error: &io::Error) -> OperationFailure {
-    if let Some(failure) = failure_of_patience(error) {
-        return failure;
-    }
+pub fn stream_failure(error: io::Error) -> OperationFailure {
+    let error = match error.downcast::<OutOfPatience>() {
+        Ok(reason) => return reason.into(),
+        Err(error) => error,
+    };
     match error.kind() {
         io::ErrorKind::TimedOut => FailureKind::Timeout.failure("the server did not answer in time"),
         io::ErrorKind::InvalidData => FailureKind::Protocol.failure(error.to_string()),

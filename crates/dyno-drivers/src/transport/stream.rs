@@ -64,7 +64,7 @@ impl Stream {
                 for address in addresses(host, *port, io, deadline).await? {
                     match Self::connect_tcp(address, io, deadline).await {
                         Ok(stream) => return Ok(stream),
-                        Err(error) => failure = connect_failure(&error, &address.to_string()),
+                        Err(error) => failure = connect_failure(error, &address.to_string()),
                     }
                     if failure.kind == FailureKind::Cancelled {
                         break;
@@ -74,7 +74,7 @@ impl Stream {
             }
             Endpoint::Unix(path) => Self::connect_unix(path, io, deadline)
                 .await
-                .map_err(|error| connect_failure(&error, &path.display().to_string()).into()),
+                .map_err(|error| connect_failure(error, &path.display().to_string()).into()),
             Endpoint::File(_) | Endpoint::InProcess => Err(FailureKind::Unsupported
                 .failure(format!("{endpoint} is not an address of a server"))
                 .into()),
@@ -157,22 +157,22 @@ impl Stream {
         tls.set_buffer_limit(None);
         let tls = self.tls.insert(Box::new(Encryption::new(tls)));
         while tls.is_handshaking() {
-            self.wire.flush(tls).await.map_err(|error| stream_failure(&error))?;
+            self.wire.flush(tls).await.map_err(stream_failure)?;
             if !tls.is_handshaking() {
                 break;
             }
             if tls.needs_bytes() {
-                let received = self.wire.fill(tls).await.map_err(|error| stream_failure(&error))?;
+                let received = self.wire.fill(tls).await.map_err(stream_failure)?;
                 if received == 0 {
                     return Err(refused("the server closed the connection during the handshake".to_owned()));
                 }
             }
             tls.digest().map_err(|error| match error.get_ref() {
                 Some(inner) if inner.is::<rustls::Error>() => refused(inner.to_string()),
-                _ => stream_failure(&error),
+                _ => stream_failure(error),
             })?;
         }
-        self.wire.flush(tls).await.map_err(|error| stream_failure(&error))
+        self.wire.flush(tls).await.map_err(stream_failure)
     }
 
     /// True once [`Self::start_tls`] has succeeded.

@@ -245,7 +245,7 @@ proptest! {
         values in proptest::collection::vec(any::<i64>(), 4),
     ) {
         let sql = parts.join("?");
-        let template = template::Template::parse(&sql, literal::Backslash::Escapes);
+        let template = template::parse(&sql, literal::Backslash::Escapes);
         // An odd number of quotes before a mark makes it part of a string.
         let mut quotes = 0;
         let mut expected = parts[0].clone();
@@ -263,7 +263,8 @@ proptest! {
         prop_assert_eq!(template.parameters(), used);
         let values: Vec<Value<'_>> = values[..used].iter().map(|value| Value::Integer(*value)).collect();
         let mut out = Vec::new();
-        prop_assert!(template.write(&mut out, &values, literal::Backslash::Escapes));
+        let write = |value: &Value<'_>, out: &mut Vec<u8>| literal::write_literal(out, value, literal::Backslash::Escapes);
+        prop_assert!(template.fill(&values, &mut out, write));
         prop_assert_eq!(String::from_utf8(out).unwrap(), expected);
     }
 }

@@ -3,7 +3,7 @@
 use super::parameter::{Parameter, ParameterType, postgres_type};
 use super::{CLOSED, Sql};
 use crate::random::Draws;
-use dyno_drivers::postgres::protocol::placeholder::Template;
+use dyno_drivers::postgres::protocol::placeholder;
 
 const NO_PARAMETER: &str = "no such parameter";
 
@@ -38,7 +38,7 @@ impl Sql {
                     prepared.awaits_types = false;
                     let types = parameters.iter().filter_map(|number| self.parameters.get(*number));
                     let types: Vec<&str> = types.map(|parameter| parameter.postgres_type).collect();
-                    prepared.sql = Template::parse(&prepared.sql, true).typed(&types).into();
+                    prepared.sql = placeholder::parse(&prepared.sql, true).typed(&types).into();
                 }
                 0.0
             }

@@ -1,5 +1,6 @@
 //! Values as the text that each database's own client shows.
 
+use dyno_drivers::sql_text::append_hexadecimal;
 use std::io::Write;
 
 /// Whose client.
@@ -93,10 +94,7 @@ fn write_fixed(digits: &str, exponent: i32, out: &mut Vec<u8>) {
 /// Appends bytes as PostgreSQL shows `bytea`: `\x` and hexadecimal digits.
 pub(crate) fn write_hexadecimal(bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(b"\\x");
-    for byte in bytes {
-        // Writing to a vector cannot fail.
-        let _ = write!(out, "{byte:02x}");
-    }
+    append_hexadecimal(bytes, out);
 }
 
 #[cfg(test)]

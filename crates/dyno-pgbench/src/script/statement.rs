@@ -1,7 +1,8 @@
 //! Cutting statements out of a script, and the variables in them.
 
 use crate::variables::{Names, Parameter, Slot, Variables, continues_name, starts_name};
-use dyno_drivers::postgres::protocol::placeholder::{comment_end, quoted_end};
+use dyno_drivers::postgres::protocol::placeholder::{comment_end, dollar_end, is_escape_string};
+use dyno_drivers::sql_text::quoted_end;
 use dyno_model::engine::Quoting;
 use std::fmt::Write;
 
@@ -134,7 +135,7 @@ impl Scanner<'_> {
                     self.take(self.quoted_length(byte), Nature::Quoted);
                 }
                 b'$' if self.quoting == Quoting::Postgres => {
-                    let length = self.dollar_length();
+                    let length = dollar_end(self.source, self.at) - self.at;
                     self.take(length, if length > 1 { Nature::Quoted } else { Nature::Code });
                 }
                 _ if byte.is_ascii_whitespace() => self.blank(1),
@@ -172,29 +173,10 @@ impl Scanner<'_> {
     fn quoted_length(&self, quote: u8) -> usize {
         let has_escapes = match self.quoting {
             Quoting::Mysql => quote != b'`',
-            Quoting::Postgres => quote == b'\'' && self.is_escape_string(),
+            Quoting::Postgres => quote == b'\'' && is_escape_string(self.source, self.at),
             Quoting::Sqlite => false,
         };
         quoted_end(self.source, self.at, has_escapes) - self.at
-    }
-
-    /// True when an E of its own stands right before the quote.
-    fn is_escape_string(&self) -> bool {
-        let before = |back: usize| self.at.checked_sub(back).map(|at| self.source[at]);
-        matches!(before(1), Some(b'e' | b'E')) && !before(2).is_some_and(continues_name)
-    }
-
-    /// Length of a dollar-quoted string, or 1 where the dollar sign begins none.
-    fn dollar_length(&self) -> usize {
-        let rest = &self.source[self.at..];
-        let tag = rest[1..].iter().take_while(|byte| continues_name(**byte)).count();
-        let is_number = rest.get(1).is_some_and(u8::is_ascii_digit);
-        if is_number || rest.get(1 + tag) != Some(&b'$') {
-            return 1;
-        }
-        let (delimiter, body) = rest.split_at(tag + 2);
-        let end = body.windows(delimiter.len()).position(|window| window == delimiter);
-        end.map_or(rest.len(), |end| end + 2 * delimiter.len())
     }
 
     /// A word; some open or close the body of a routine.

@@ -3,6 +3,8 @@
 pub mod body;
 pub mod head;
 
+use dyno_model::failure::{FailureKind, OperationFailure};
+
 /// What came is no HTTP/1.1, or more of it than is taken.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
@@ -11,5 +13,11 @@ pub struct Malformed(pub(crate) String);
 impl Malformed {
     pub(crate) fn new(what: impl Into<String>) -> Self {
         Self(what.into())
+    }
+}
+
+impl From<Malformed> for OperationFailure {
+    fn from(malformed: Malformed) -> Self {
+        FailureKind::Protocol.failure(malformed.to_string())
     }
 }

@@ -21,47 +21,22 @@ pub enum Channel {
     Encrypted,
 }
 
-/// The plugins that are spoken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Plugin {
-    /// SHA-1 of MySQL 4.1 to 8.4 and MariaDB's default.
-    NativePassword,
-    /// MySQL's default since 8.0.
-    CachingSha2,
-    /// MySQL 5.6 to 8.4.
-    Sha256,
-    /// MariaDB's elliptic curve signature.
-    Ed25519,
+dyno_model::named! {
+    /// The plugins that are spoken, by the names that the protocol gives them.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Plugin {
+        /// SHA-1 of MySQL 4.1 to 8.4 and MariaDB's default.
+        NativePassword = "mysql_native_password",
+        /// MySQL's default since 8.0.
+        CachingSha2 = "caching_sha2_password",
+        /// MySQL 5.6 to 8.4.
+        Sha256 = "sha256_password",
+        /// MariaDB's elliptic curve signature.
+        Ed25519 = "client_ed25519",
+    }
 }
 
 impl Plugin {
-    /// The plugins' names, for messages.
-    pub const NAMES: &'static str =
-        "mysql_native_password, caching_sha2_password, sha256_password, client_ed25519";
-
-    /// Finds a plugin by the name that the server gives it.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "mysql_native_password" => Some(Self::NativePassword),
-            "caching_sha2_password" => Some(Self::CachingSha2),
-            "sha256_password" => Some(Self::Sha256),
-            "client_ed25519" => Some(Self::Ed25519),
-            _ => None,
-        }
-    }
-
-    /// The name that the protocol gives it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::NativePassword => "mysql_native_password",
-            Self::CachingSha2 => "caching_sha2_password",
-            Self::Sha256 => "sha256_password",
-            Self::Ed25519 => "client_ed25519",
-        }
-    }
-
     /// The part of the server's data that is the nonce: a NUL may follow it, and a nonce may end in one.
     #[must_use]
     pub fn nonce(self, data: &[u8]) -> &[u8] {
@@ -205,9 +180,7 @@ mod tests {
 
     #[test]
     fn a_password_is_never_sent_readable_over_an_open_connection() {
-        for name in Plugin::NAMES.split(", ") {
-            let plugin = Plugin::from_name(name).unwrap();
-            assert_eq!(plugin.name(), name);
+        for plugin in Plugin::ALL {
             let answer = plugin.first_answer("very-secret", b"01234567890123456789", Channel::Open);
             assert!(!answer.windows(6).any(|part| part == b"secret"));
         }

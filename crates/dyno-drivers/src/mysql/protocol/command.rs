@@ -102,8 +102,9 @@ pub fn execute(out: &mut Vec<u8>, id: u32, parameters: &[Value<'_>], kinds: &mut
     packet::finish(out, at, 0)
 }
 
+/// A string behind its length.
 #[inline]
-fn write_string(out: &mut Vec<u8>, bytes: &[u8]) {
+pub(crate) fn write_string(out: &mut Vec<u8>, bytes: &[u8]) {
     write_length_encoded(out, bytes.len() as u64);
     out.extend_from_slice(bytes);
 }

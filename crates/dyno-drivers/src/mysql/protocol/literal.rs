@@ -49,18 +49,6 @@ pub fn write_string(out: &mut Vec<u8>, bytes: &[u8], backslash: Backslash) {
     out.push(b'\'');
 }
 
-/// Appends a name in backticks.
-pub fn write_name(out: &mut Vec<u8>, name: &str) {
-    out.push(b'`');
-    for byte in name.bytes() {
-        if byte == b'`' {
-            out.push(byte);
-        }
-        out.push(byte);
-    }
-    out.push(b'`');
-}
-
 /// Appends a field's text as `LOAD DATA` reads it: tab, newline and backslash escaped.
 #[inline]
 pub fn write_load_data(out: &mut Vec<u8>, bytes: &[u8]) {
@@ -77,6 +65,7 @@ pub fn write_load_data(out: &mut Vec<u8>, bytes: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sql_text::append_name;
 
     fn literal(value: Value<'_>, backslash: Backslash) -> String {
         let mut out = Vec::new();
@@ -107,7 +96,7 @@ mod tests {
     #[test]
     fn names_and_fields_are_escaped() {
         let mut out = Vec::new();
-        write_name(&mut out, "a`b");
+        append_name("a`b", b'`', &mut out);
         write_load_data(&mut out, b"\ttab\\ \n");
         assert_eq!(out, b"`a``b`\\\ttab\\\\ \\\n");
     }

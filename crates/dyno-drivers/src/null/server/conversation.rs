@@ -87,8 +87,20 @@ pub(super) trait Conversation {
     /// Writes what the server says first, if its protocol lets it speak first.
     fn greet(&mut self, out: &mut Vec<u8>);
 
-    /// Takes complete messages from the front of `input` and appends the replies. What is left over comes again with more.
-    fn feed(&mut self, input: &[u8], shared: &Shared, out: &mut Vec<u8>) -> Fed;
+    /// Takes the message at the front of `input` and appends the replies. Its length; 0 when it is not complete and comes again with more.
+    fn take(&mut self, input: &[u8], shared: &Shared, out: &mut Vec<u8>) -> Result<usize, Stop>;
+
+    /// Takes all complete messages from the front of `input`. What is left over comes again with more.
+    fn feed(&mut self, input: &[u8], shared: &Shared, out: &mut Vec<u8>) -> Fed {
+        let mut consumed = 0;
+        loop {
+            match self.take(&input[consumed..], shared, out) {
+                Ok(0) => return Fed { consumed, stop: None },
+                Ok(length) => consumed += length,
+                Err(stop) => return Fed { consumed, stop: Some(stop) },
+            }
+        }
+    }
 }
 
 /// How far a session got with its input.
@@ -96,30 +108,30 @@ pub(super) trait Conversation {
 pub(super) struct Fed {
     /// Bytes used up.
     pub(super) consumed: usize,
-    /// The connection must be closed once the replies are sent.
-    pub(super) is_over: bool,
+    pub(super) stop: Option<Stop>,
 }
 
-/// What the options let become of a statement.
+/// Why a session answers no more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Turn {
-    Answer,
+pub(super) enum Stop {
+    /// Scripted: the connection stays, and nothing is answered on it.
     Hang,
+    /// The connection must be closed once the replies are sent.
     HangUp,
 }
 
 impl Shared {
-    /// Counts a statement, the `answered`-th of its connection from 0, and says what becomes of it.
-    pub(super) fn turn(&self, kind: StatementKind, answered: &mut u64) -> Turn {
+    /// Counts a statement, the `answered`-th of its connection from 0, unless the options stop its session.
+    pub(super) fn turn(&self, kind: StatementKind, answered: &mut u64) -> Result<(), Stop> {
         let number = *answered;
         if self.options.disconnect_after.is_some_and(|limit| number >= limit) {
-            return Turn::HangUp;
+            return Err(Stop::HangUp);
         }
         if self.options.hang_after.is_some_and(|limit| number >= limit) {
-            return Turn::Hang;
+            return Err(Stop::Hang);
         }
         *answered += 1;
         self.counts.count_statement(kind);
-        Turn::Answer
+        Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! Sockets of a null server: one epoll, edge-triggered, on one thread.
 
-use super::conversation::{Conversation, Counts, Fed, Shared, add};
+use super::conversation::{Conversation, Counts, Shared, Stop, add};
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token, Waker};
 use socket2::{Domain, Socket, Type};
@@ -51,7 +51,7 @@ struct Peer<S> {
     partial: Vec<u8>,
     /// Replies that the socket did not take. Nothing is read until they are gone.
     unsent: Vec<u8>,
-    is_over: bool,
+    stop: Option<Stop>,
 }
 
 /// What is to be done with a peer after its turn.
@@ -151,7 +151,7 @@ impl<S: Conversation> EventLoop<S> {
         let counts: &Counts = &self.shared.counts;
         add(&counts.connections, 1);
         let session = S::new(counts.connections() as u32);
-        let mut peer = Peer { socket, session, partial: Vec::new(), unsent: Vec::new(), is_over: false };
+        let mut peer = Peer { socket, session, partial: Vec::new(), unsent: Vec::new(), stop: None };
         if !self.shared.options.is_silent {
             peer.session.greet(&mut peer.unsent);
         }
@@ -191,7 +191,7 @@ impl<S: Conversation> Peer<S> {
                 self.unsent = unsent;
                 return After::Wait;
             }
-            if self.is_over {
+            if self.stop == Some(Stop::HangUp) {
                 return After::Close;
             }
         }
@@ -205,14 +205,14 @@ impl<S: Conversation> Peer<S> {
             }
         };
         out.clear();
-        if !shared.options.is_silent {
+        if !shared.options.is_silent && self.stop.is_none() {
             self.answer(&buffer[..count], shared, out);
         }
         let Ok(sent) = send(&mut self.socket, out) else { return After::Close };
         self.unsent.extend_from_slice(&out[sent..]);
         if !self.unsent.is_empty() {
             After::Wait
-        } else if self.is_over {
+        } else if self.stop == Some(Stop::HangUp) {
             After::Close
         } else if count == buffer.len() {
             After::ReadOn
@@ -222,7 +222,7 @@ impl<S: Conversation> Peer<S> {
     }
 
     fn answer(&mut self, received: &[u8], shared: &Shared, out: &mut Vec<u8>) {
-        let Fed { consumed, is_over } = if self.partial.is_empty() {
+        let fed = if self.partial.is_empty() {
             let fed = self.session.feed(received, shared, out);
             self.partial.extend_from_slice(&received[fed.consumed..]);
             fed
@@ -233,10 +233,10 @@ impl<S: Conversation> Peer<S> {
             fed
         };
         // A long message is rare; thousands of connections must not each keep the room for one.
-        if consumed > 0 && self.partial.is_empty() && self.partial.capacity() > READ_SIZE {
+        if fed.consumed > 0 && self.partial.is_empty() && self.partial.capacity() > READ_SIZE {
             self.partial = Vec::new();
         }
-        self.is_over = is_over || self.partial.len() > MESSAGE_MAX;
+        self.stop = fed.stop.or((self.partial.len() > MESSAGE_MAX).then_some(Stop::HangUp));
     }
 }
 

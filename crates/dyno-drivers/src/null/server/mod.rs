@@ -20,7 +20,7 @@ mod postgres;
 #[cfg(test)]
 mod tests;
 
-use conversation::Shared;
+use conversation::{Conversation, Shared};
 pub use conversation::{Counts, Options};
 use event_loop::EventLoop;
 use mio::Waker;
@@ -39,16 +39,25 @@ pub enum Protocol {
     Postgres,
 }
 
+/// Serves until the flag is set.
+type Serve = Box<dyn FnOnce(&AtomicBool) -> io::Result<()> + Send>;
+
 /// A null server that is bound to its address and not yet running.
 pub struct NullServer {
-    event_loop: AnyLoop,
+    serve: Serve,
+    waker: Arc<Waker>,
     local_addr: SocketAddr,
     counts: Arc<Counts>,
 }
 
-enum AnyLoop {
-    Mysql(EventLoop<mysql::MysqlConversation>),
-    Postgres(EventLoop<postgres::PostgresConversation>),
+/// A server of sessions of a kind, bound to an address.
+fn bound<S: Conversation + Send + 'static>(
+    address: SocketAddr,
+    shared: Shared,
+) -> io::Result<(Serve, Arc<Waker>, SocketAddr)> {
+    let (event_loop, local_addr) = EventLoop::<S>::bind(address, shared)?;
+    let waker = event_loop.waker();
+    Ok((Box::new(|stop| event_loop.run_until(stop)), waker, local_addr))
 }
 
 impl NullServer {
@@ -59,17 +68,12 @@ impl NullServer {
     pub fn bind(protocol: Protocol, address: SocketAddr, options: Options) -> io::Result<Self> {
         let counts = Arc::<Counts>::default();
         let shared = Shared { options, counts: Arc::clone(&counts) };
-        let (event_loop, local_addr) = match protocol {
-            Protocol::Mysql => {
-                let (event_loop, local_addr) = EventLoop::bind(address, shared)?;
-                (AnyLoop::Mysql(event_loop), local_addr)
-            }
-            Protocol::Postgres => {
-                let (event_loop, local_addr) = EventLoop::bind(address, shared)?;
-                (AnyLoop::Postgres(event_loop), local_addr)
-            }
+        let bound = match protocol {
+            Protocol::Mysql => bound::<mysql::MysqlConversation>,
+            Protocol::Postgres => bound::<postgres::PostgresConversation>,
         };
-        Ok(Self { event_loop, local_addr, counts })
+        let (serve, waker, local_addr) = bound(address, shared)?;
+        Ok(Self { serve, waker, local_addr, counts })
     }
 
     /// The address with the port that the system chose.
@@ -89,17 +93,7 @@ impl NullServer {
     /// # Errors
     /// When waiting for sockets fails, which is a fault of the system.
     pub fn run_until(self, stop: &AtomicBool) -> io::Result<()> {
-        match self.event_loop {
-            AnyLoop::Mysql(event_loop) => event_loop.run_until(stop),
-            AnyLoop::Postgres(event_loop) => event_loop.run_until(stop),
-        }
-    }
-
-    fn waker(&self) -> Arc<Waker> {
-        match &self.event_loop {
-            AnyLoop::Mysql(event_loop) => event_loop.waker(),
-            AnyLoop::Postgres(event_loop) => event_loop.waker(),
-        }
+        (self.serve)(stop)
     }
 }
 
@@ -119,7 +113,7 @@ pub struct RunningServer {
 /// When the address cannot be bound or no thread can be had.
 pub fn serve(protocol: Protocol, address: SocketAddr, options: Options) -> io::Result<RunningServer> {
     let server = NullServer::bind(protocol, address, options)?;
-    let (local_addr, counts, waker) = (server.local_addr(), server.counts(), server.waker());
+    let (local_addr, counts, waker) = (server.local_addr(), server.counts(), Arc::clone(&server.waker));
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
     let thread =

@@ -2,9 +2,10 @@
 //! <https://dev.mysql.com/doc/dev/mysql-server/latest/PAGE_PROTOCOL.html>
 
 use super::column::{Column, Columns};
-use super::conversation::{Conversation, Fed, Shared, Turn};
+use super::conversation::{Conversation, Shared, Stop};
+use crate::mysql::protocol::command::write_string as text;
 use crate::mysql::protocol::handshake::{capability, write_length_encoded};
-use crate::mysql::protocol::packet::{HEADER, PAYLOAD_MAX};
+use crate::mysql::protocol::packet::{self, HEADER, PAYLOAD_MAX};
 use crate::null::statement::{StatementKind, first_word, skip_blanks, unquoted};
 
 /// Some clients read features off the version.
@@ -67,8 +68,6 @@ enum Phase {
     Loading {
         rows: u64,
     },
-    /// Scripted: nothing is answered any more.
-    Hung,
 }
 
 struct Prepared {
@@ -96,8 +95,7 @@ enum RowFormat {
 #[derive(Default)]
 struct Canned(Vec<(Column, RowFormat, u16, Vec<u8>)>);
 
-/// The connection must end.
-struct Over;
+type Done = Result<(), Stop>;
 
 impl Conversation for MysqlConversation {
     fn new(number: u32) -> Self {
@@ -135,15 +133,10 @@ impl Conversation for MysqlConversation {
         });
     }
 
-    fn feed(&mut self, input: &[u8], shared: &Shared, out: &mut Vec<u8>) -> Fed {
-        let mut consumed = 0;
-        while let Some((sequence, payload)) = next_packet(&input[consumed..]) {
-            consumed += HEADER + payload.len();
-            if self.take(sequence, payload, shared, out).is_err() {
-                return Fed { consumed, is_over: true };
-            }
-        }
-        Fed { consumed, is_over: false }
+    fn take(&mut self, input: &[u8], shared: &Shared, out: &mut Vec<u8>) -> Result<usize, Stop> {
+        let Some((sequence, payload)) = next_packet(input) else { return Ok(0) };
+        self.receive(sequence, payload, shared, out)?;
+        Ok(HEADER + payload.len())
     }
 }
 
@@ -155,7 +148,7 @@ fn next_packet(input: &[u8]) -> Option<(u8, &[u8])> {
 }
 
 impl MysqlConversation {
-    fn take(&mut self, sequence: u8, payload: &[u8], shared: &Shared, out: &mut Vec<u8>) -> Result<(), Over> {
+    fn receive(&mut self, sequence: u8, payload: &[u8], shared: &Shared, out: &mut Vec<u8>) -> Done {
         let next = sequence.wrapping_add(1);
         match self.phase {
             Phase::Ready => self.take_command(sequence, payload, shared, out),
@@ -181,19 +174,18 @@ impl MysqlConversation {
                 self.phase = Phase::Loading { rows: rows + more };
                 Ok(())
             }
-            Phase::Hung => Ok(()),
         }
     }
 
-    fn log_in(&mut self, sequence: u8, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Over> {
+    fn log_in(&mut self, sequence: u8, payload: &[u8], out: &mut Vec<u8>) -> Done {
         let capabilities = payload.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
         if capabilities & capability::PROTOCOL_41 == 0 {
             error(sequence, 1251, "08004", "the null server speaks protocol 4.1 only", out);
-            return Err(Over);
+            return Err(Stop::HangUp);
         }
         if capabilities & capability::SSL != 0 {
             error(sequence, 1045, "28000", "the null server has no TLS; connect without it", out);
-            return Err(Over);
+            return Err(Stop::HangUp);
         }
         self.deprecates_eof = capabilities & capability::DEPRECATE_EOF != 0;
         match plugin(capabilities, payload) {
@@ -217,13 +209,7 @@ impl MysqlConversation {
     }
 
     /// Takes one packet of a command; a command of 16 MiB and more has several.
-    fn take_command(
-        &mut self,
-        sequence: u8,
-        payload: &[u8],
-        shared: &Shared,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Over> {
+    fn take_command(&mut self, sequence: u8, payload: &[u8], shared: &Shared, out: &mut Vec<u8>) -> Done {
         let is_continued = payload.len() == PAYLOAD_MAX;
         match self.long_command.take() {
             Some(prefix) if is_continued => self.long_command = Some(prefix),
@@ -234,8 +220,8 @@ impl MysqlConversation {
         Ok(())
     }
 
-    fn obey(&mut self, command: &[u8], sequence: u8, shared: &Shared, out: &mut Vec<u8>) -> Result<(), Over> {
-        let (&code, body) = command.split_first().ok_or(Over)?;
+    fn obey(&mut self, command: &[u8], sequence: u8, shared: &Shared, out: &mut Vec<u8>) -> Done {
+        let (&code, body) = command.split_first().ok_or(Stop::HangUp)?;
         match code {
             0x17 => return self.execute(body, sequence, shared, out),
             // By an error to this, MySQL's command-line client learns that the server does not quote by dollar signs.
@@ -249,7 +235,7 @@ impl MysqlConversation {
             0x19 => self.forget(body),
             // Parameters sent in pieces are not answered.
             0x18 => {}
-            0x01 => return Err(Over),
+            0x01 => return Err(Stop::HangUp),
             // INIT_DB, PING, CHANGE_USER, STMT_RESET, RESET_CONNECTION
             0x02 | 0x0e | 0x11 | 0x1a | 0x1f => self.ok(sequence, 0, out),
             // FIELD_LIST, SET_OPTION, STMT_FETCH: nothing is in the list.
@@ -308,7 +294,7 @@ impl MysqlConversation {
         }
     }
 
-    fn execute(&mut self, body: &[u8], sequence: u8, shared: &Shared, out: &mut Vec<u8>) -> Result<(), Over> {
+    fn execute(&mut self, body: &[u8], sequence: u8, shared: &Shared, out: &mut Vec<u8>) -> Done {
         let number = statement_number(body).unwrap_or(usize::MAX);
         let Some(prepared) = self.statements.get_mut(number).and_then(Option::take) else {
             error(sequence, 1243, "HY000", "unknown prepared statement", out);
@@ -327,15 +313,8 @@ impl MysqlConversation {
         sequence: u8,
         shared: &Shared,
         out: &mut Vec<u8>,
-    ) -> Result<(), Over> {
-        match shared.turn(kind, &mut self.answered) {
-            Turn::Answer => {}
-            Turn::Hang => {
-                self.phase = Phase::Hung;
-                return Ok(());
-            }
-            Turn::HangUp => return Err(Over),
-        }
+    ) -> Done {
+        shared.turn(kind, &mut self.answered)?;
         match kind {
             StatementKind::Begin => self.is_in_transaction = true,
             StatementKind::Commit | StatementKind::Rollback => self.is_in_transaction = false,
@@ -431,11 +410,9 @@ impl Sequence {
 
 /// Appends a packet whose payload `write` appends.
 fn packet(sequence: u8, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
-    let from = out.len();
-    out.extend_from_slice(&[0, 0, 0, sequence]);
+    let at = packet::begin(out);
     write(out);
-    let length = ((out.len() - from - HEADER) as u32).to_le_bytes();
-    out[from..from + 3].copy_from_slice(&length[..3]);
+    packet::finish(out, at, sequence);
 }
 
 fn error(sequence: u8, code: u16, state: &str, message: &str, out: &mut Vec<u8>) {
@@ -446,11 +423,6 @@ fn error(sequence: u8, code: u16, state: &str, message: &str, out: &mut Vec<u8>)
         out.extend_from_slice(state.as_bytes());
         out.extend_from_slice(message.as_bytes());
     });
-}
-
-fn text(bytes: &[u8], out: &mut Vec<u8>) {
-    write_length_encoded(out, bytes.len() as u64);
-    out.extend_from_slice(bytes);
 }
 
 fn name(column: Column) -> &'static [u8] {
@@ -471,7 +443,7 @@ fn definition(column: Column, name: &[u8], out: &mut Vec<u8>) {
     };
     let flags: u16 = if column == Column::Null { 0 } else { 1 };
     for part in [b"def".as_slice(), b"sbtest", b"sbtest1", b"sbtest1", name, name] {
-        text(part, out);
+        text(out, part);
     }
     out.push(0x0c);
     out.extend_from_slice(&charset.to_le_bytes());
@@ -484,7 +456,7 @@ fn definition(column: Column, name: &[u8], out: &mut Vec<u8>) {
 fn text_row(columns: &[Column], out: &mut Vec<u8>) {
     for column in columns {
         match column.text() {
-            Some(bytes) => text(bytes, out),
+            Some(bytes) => text(out, bytes),
             None => out.push(0xfb),
         }
     }
@@ -498,7 +470,7 @@ fn binary_row(columns: &[Column], out: &mut Vec<u8>) {
     for (i, column) in columns.iter().enumerate() {
         match (column.integer(), column.text()) {
             (Some(value), _) => out.extend_from_slice(&u64::from(value).to_le_bytes()),
-            (None, Some(bytes)) => text(bytes, out),
+            (None, Some(bytes)) => text(out, bytes),
             (None, None) => out[bitmap + (i + 2) / 8] |= 1 << ((i + 2) % 8),
         }
     }

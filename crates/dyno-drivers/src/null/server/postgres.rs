@@ -2,9 +2,10 @@
 //! <https://www.postgresql.org/docs/15/protocol-message-formats.html>
 
 use super::column::{Column, Columns};
-use super::conversation::{Conversation, Fed, Shared, Turn};
+use super::conversation::{Conversation, Shared, Stop};
 use super::event_loop::MESSAGE_MAX;
 use crate::null::statement::{StatementKind, first_word, skip_blanks, unquoted};
+use crate::postgres::protocol::frontend::{message, text};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -56,8 +57,6 @@ enum Phase {
         rows: u64,
         is_simple: bool,
     },
-    /// Scripted: nothing is answered any more.
-    Hung,
 }
 
 struct Prepared {
@@ -86,9 +85,6 @@ struct Portal {
     binary: u64,
 }
 
-/// The connection must end.
-struct Over;
-
 impl Conversation for PostgresConversation {
     fn new(number: u32) -> Self {
         Self {
@@ -106,35 +102,26 @@ impl Conversation for PostgresConversation {
     /// The client speaks first.
     fn greet(&mut self, _out: &mut Vec<u8>) {}
 
-    fn feed(&mut self, input: &[u8], shared: &Shared, out: &mut Vec<u8>) -> Fed {
-        let mut consumed = 0;
-        loop {
-            let rest = &input[consumed..];
-            let taken = match self.phase {
-                Phase::Startup => self.start(rest, out),
-                _ => self.take(rest, shared, out),
-            };
-            match taken {
-                Ok(0) => return Fed { consumed, is_over: false },
-                Ok(length) => consumed += length,
-                Err(Over) => return Fed { consumed, is_over: true },
-            }
+    fn take(&mut self, input: &[u8], shared: &Shared, out: &mut Vec<u8>) -> Result<usize, Stop> {
+        match self.phase {
+            Phase::Startup => self.start(input, out),
+            _ => self.receive(input, shared, out),
         }
     }
 }
 
 impl PostgresConversation {
     /// Takes a message without a type byte; 0 when it is not complete.
-    fn start(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<usize, Over> {
+    fn start(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<usize, Stop> {
         let Some((length, body)) = length_prefixed(input, STARTUP_MAX)? else { return Ok(0) };
-        let (code, rest) = body.split_first_chunk().ok_or(Over)?;
+        let (code, rest) = body.split_first_chunk().ok_or(Stop::HangUp)?;
         match u32::from_be_bytes(*code) {
             TLS | GSS => out.push(b'N'),
-            CANCEL => return Err(Over),
+            CANCEL => return Err(Stop::HangUp),
             version if version >> 16 == PROTOCOL_3 >> 16 => self.welcome(version, rest, out),
             _ => {
                 error("FATAL", "0A000", "the null server speaks protocol 3.0 only", out);
-                return Err(Over);
+                return Err(Stop::HangUp);
             }
         }
         Ok(length)
@@ -169,12 +156,11 @@ impl PostgresConversation {
     }
 
     /// Takes a message with a type byte; 0 when it is not complete.
-    fn take(&mut self, input: &[u8], shared: &Shared, out: &mut Vec<u8>) -> Result<usize, Over> {
+    fn receive(&mut self, input: &[u8], shared: &Shared, out: &mut Vec<u8>) -> Result<usize, Stop> {
         let Some((&kind, rest)) = input.split_first() else { return Ok(0) };
         let Some((length, body)) = length_prefixed(rest, MESSAGE_MAX)? else { return Ok(0) };
         match self.phase {
             Phase::Copying { rows, is_simple } => self.take_copy(kind, body, rows, is_simple, shared, out),
-            Phase::Hung => Ok(()),
             _ if self.is_skipping && !matches!(kind, b'S' | b'X') => Ok(()),
             _ => self.obey(kind, body, shared, out),
         }?;
@@ -189,7 +175,7 @@ impl PostgresConversation {
         is_simple: bool,
         shared: &Shared,
         out: &mut Vec<u8>,
-    ) -> Result<(), Over> {
+    ) -> Result<(), Stop> {
         match kind {
             // The end mark that old clients, pgbench 15 among them, still send.
             b'd' if body == b"\\.\n" => {}
@@ -212,12 +198,12 @@ impl PostgresConversation {
             }
             // Flush and Sync have no effect during a copy.
             b'H' | b'S' => {}
-            _ => return Err(Over),
+            _ => return Err(Stop::HangUp),
         }
         Ok(())
     }
 
-    fn obey(&mut self, kind: u8, body: &[u8], shared: &Shared, out: &mut Vec<u8>) -> Result<(), Over> {
+    fn obey(&mut self, kind: u8, body: &[u8], shared: &Shared, out: &mut Vec<u8>) -> Result<(), Stop> {
         let done = match kind {
             b'B' => self.bind(body),
             b'D' => self.describe(body, out),
@@ -232,10 +218,10 @@ impl PostgresConversation {
             b'C' => self.close(body),
             // Flush: everything is sent at once anyway. Late copy messages are passed over, as real servers do.
             b'H' | b'd' | b'c' | b'f' => return Ok(()),
-            b'X' => return Err(Over),
+            b'X' => return Err(Stop::HangUp),
             _ => {
                 error("FATAL", "08P01", "the null server does not know this message", out);
-                return Err(Over);
+                return Err(Stop::HangUp);
             }
         };
         match (done, kind) {
@@ -308,7 +294,7 @@ impl PostgresConversation {
         Ok(())
     }
 
-    fn execute(&mut self, body: &[u8], shared: &Shared, out: &mut Vec<u8>) -> Result<Step, Over> {
+    fn execute(&mut self, body: &[u8], shared: &Shared, out: &mut Vec<u8>) -> Result<Step, Stop> {
         let Some((name, _)) = zero_ended(body) else { return Ok(Err(MALFORMED)) };
         let Portal { prepared, binary } = match self.portal(name) {
             Ok(portal) => portal.clone(),
@@ -319,8 +305,8 @@ impl PostgresConversation {
     }
 
     /// Every statement of a text, each with its columns, then ReadyForQuery.
-    fn query(&mut self, body: &[u8], shared: &Shared, out: &mut Vec<u8>) -> Result<(), Over> {
-        let (sql, _) = zero_ended(body).ok_or(Over)?;
+    fn query(&mut self, body: &[u8], shared: &Shared, out: &mut Vec<u8>) -> Result<(), Stop> {
+        let (sql, _) = zero_ended(body).ok_or(Stop::HangUp)?;
         let mut rest = sql;
         loop {
             let (statement, others) = first_statement(rest);
@@ -350,15 +336,8 @@ impl PostgresConversation {
         is_simple: bool,
         shared: &Shared,
         out: &mut Vec<u8>,
-    ) -> Result<(), Over> {
-        match shared.turn(prepared.kind, &mut self.answered) {
-            Turn::Answer => {}
-            Turn::Hang => {
-                self.phase = Phase::Hung;
-                return Ok(());
-            }
-            Turn::HangUp => return Err(Over),
-        }
+    ) -> Result<(), Stop> {
+        shared.turn(prepared.kind, &mut self.answered)?;
         if let Some(columns) = &prepared.columns {
             row(columns.as_slice(), binary, out);
         }
@@ -465,11 +444,11 @@ fn count_parameters(sql: &[u8]) -> u16 {
 }
 
 /// The whole message and its body, when it is complete. The length counts itself.
-fn length_prefixed(input: &[u8], longest: usize) -> Result<Option<(usize, &[u8])>, Over> {
+fn length_prefixed(input: &[u8], longest: usize) -> Result<Option<(usize, &[u8])>, Stop> {
     let Some(prefix) = input.first_chunk() else { return Ok(None) };
     let length = u32::from_be_bytes(*prefix) as usize;
     if length < 4 || length > longest {
-        return Err(Over);
+        return Err(Stop::HangUp);
     }
     Ok(input.get(4..length).map(|body| (length, body)))
 }
@@ -502,20 +481,6 @@ fn result_formats(bind: &[u8]) -> Option<u64> {
             codes.take(64).enumerate().fold(0, |bits, (i, is_binary)| bits | (u64::from(is_binary) << i)),
         ),
     }
-}
-
-/// Appends a message whose body `write` appends.
-fn message(kind: u8, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
-    let from = out.len();
-    out.extend_from_slice(&[kind, 0, 0, 0, 0]);
-    write(out);
-    let length = ((out.len() - from - 1) as u32).to_be_bytes();
-    out[from + 1..from + 5].copy_from_slice(&length);
-}
-
-fn text(bytes: &[u8], out: &mut Vec<u8>) {
-    out.extend_from_slice(bytes);
-    out.push(0);
 }
 
 fn complete(tag: &[u8], out: &mut Vec<u8>) {

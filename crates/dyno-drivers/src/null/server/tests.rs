@@ -23,8 +23,8 @@ fn replies<S: Conversation>(input: &[u8], sizes: &[usize]) -> (Vec<u8>, u64, boo
         let fed = session.feed(&pending, &shared, &mut out);
         assert!(fed.consumed <= pending.len());
         pending.drain(..fed.consumed);
-        if fed.is_over || rest.is_empty() {
-            return (out, shared.counts.statements_total(), fed.is_over);
+        if fed.stop.is_some() || rest.is_empty() {
+            return (out, shared.counts.statements_total(), fed.stop.is_some());
         }
     }
     unreachable!("the sizes never end");

@@ -4,23 +4,25 @@ use super::backend::Column;
 use super::parameter::{self, ParameterType};
 use crate::value::Value;
 
-/// Appends a message with its length. `fill` appends the body.
-fn message(tag: u8, bytes: &mut Vec<u8>, fill: impl FnOnce(&mut Vec<u8>)) {
+/// Appends a message with its length. `fill` appends the body; what it returns is returned.
+pub(crate) fn message<R>(tag: u8, bytes: &mut Vec<u8>, fill: impl FnOnce(&mut Vec<u8>) -> R) -> R {
     bytes.push(tag);
-    sized(bytes, fill);
+    sized(bytes, fill)
 }
 
 /// Appends a length and what it counts (itself included).
-fn sized(bytes: &mut Vec<u8>, fill: impl FnOnce(&mut Vec<u8>)) {
+fn sized<R>(bytes: &mut Vec<u8>, fill: impl FnOnce(&mut Vec<u8>) -> R) -> R {
     let start = bytes.len();
     bytes.extend_from_slice(&[0; 4]);
-    fill(bytes);
+    let result = fill(bytes);
     // The connection refuses to send more than 1 GiB, so this never wraps in what is sent.
     let length = (bytes.len() - start) as u32;
     bytes[start..start + 4].copy_from_slice(&length.to_be_bytes());
+    result
 }
 
-fn text(text: &[u8], bytes: &mut Vec<u8>) {
+/// Appends a text and the zero byte that ends it.
+pub(crate) fn text(text: &[u8], bytes: &mut Vec<u8>) {
     bytes.extend_from_slice(text);
     bytes.push(0);
 }
@@ -62,16 +64,12 @@ pub fn sasl_response(response: &[u8], bytes: &mut Vec<u8>) {
 }
 
 /// A simple query whose text `fill` appends; it must not have a zero byte.
-///
-/// # Errors
-/// What `fill` returns; the buffer then holds an unfinished message and must be cleared.
-pub fn query<E>(bytes: &mut Vec<u8>, fill: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
-    let mut result = Ok(());
+pub fn query<R>(bytes: &mut Vec<u8>, fill: impl FnOnce(&mut Vec<u8>) -> R) -> R {
     message(b'Q', bytes, |bytes| {
-        result = fill(bytes);
+        let result = fill(bytes);
         bytes.push(0);
-    });
-    result
+        result
+    })
 }
 
 /// Parse, with the types of all parameters left to the server.

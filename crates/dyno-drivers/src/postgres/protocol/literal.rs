@@ -1,16 +1,14 @@
 //! Values written into SQL text (simple query mode), and names.
 
+use crate::sql_text::append_hexadecimal;
 use crate::value::{Value, append_integer};
 
 /// Appends a value as a literal that means the same whatever stands beside it and whatever
-/// `standard_conforming_strings` is set to. `Err` is a value that no SQL text can hold: a text with a zero byte.
+/// `standard_conforming_strings` is set to. False for what no SQL text can hold: a text with the character U+0000.
 ///
 /// Negative numbers stand in parentheses, because `c--5` would be a comment; floating point keeps its type and its
 /// special values by a cast; text with a backslash is written as an escape string, as libpq's `PQescapeLiteral` does.
-///
-/// # Errors
-/// When a text has a zero byte.
-pub fn append(value: &Value<'_>, sql: &mut Vec<u8>) -> Result<(), ZeroByte> {
+pub fn append(value: &Value<'_>, sql: &mut Vec<u8>) -> bool {
     match value {
         Value::Null => sql.extend_from_slice(b"NULL"),
         // Read as numeric, because its digits without the sign do not fit a bigint.
@@ -26,28 +24,18 @@ pub fn append(value: &Value<'_>, sql: &mut Vec<u8>) -> Result<(), ZeroByte> {
             append_float(*number, sql);
             sql.extend_from_slice(b"'::float8");
         }
-        Value::Text(text) => append_text(text.as_bytes(), sql)?,
+        Value::Text(text) if text.contains('\0') => return false,
+        Value::Text(text) => append_text(text.as_bytes(), sql),
         Value::Bytes(bytes) => {
             sql.extend_from_slice(b"E'\\\\x");
-            for byte in *bytes {
-                sql.extend_from_slice(&[HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]);
-            }
+            append_hexadecimal(bytes, sql);
             sql.extend_from_slice(b"'::bytea");
         }
     }
-    Ok(())
+    true
 }
 
-const HEX: &[u8; 16] = b"0123456789abcdef";
-
-/// PostgreSQL's text cannot hold the character U+0000.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ZeroByte;
-
-fn append_text(text: &[u8], sql: &mut Vec<u8>) -> Result<(), ZeroByte> {
-    if text.contains(&0) {
-        return Err(ZeroByte);
-    }
+fn append_text(text: &[u8], sql: &mut Vec<u8>) {
     // The space keeps the E from growing together with a word in front of it.
     sql.extend_from_slice(if text.contains(&b'\\') { b" E'" } else { b"'" });
     for byte in text {
@@ -57,19 +45,6 @@ fn append_text(text: &[u8], sql: &mut Vec<u8>) -> Result<(), ZeroByte> {
         sql.push(*byte);
     }
     sql.push(b'\'');
-    Ok(())
-}
-
-/// Appends a name in double quotes, so that it is taken as it is.
-pub fn append_identifier(name: &str, sql: &mut Vec<u8>) {
-    sql.push(b'"');
-    for byte in name.bytes() {
-        if byte == b'"' {
-            sql.push(b'"');
-        }
-        sql.push(byte);
-    }
-    sql.push(b'"');
 }
 
 /// Appends a number as PostgreSQL reads it: the shortest digits that give the same number, `NaN`, `Infinity`.
@@ -86,11 +61,12 @@ pub fn append_float(number: f64, text: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sql_text::append_name;
     use proptest::prelude::*;
 
     fn literal(value: &Value<'_>) -> String {
         let mut sql = Vec::new();
-        append(value, &mut sql).unwrap();
+        assert!(append(value, &mut sql));
         String::from_utf8(sql).unwrap()
     }
 
@@ -119,13 +95,13 @@ mod tests {
 
     #[test]
     fn a_zero_byte_is_refused_because_it_would_end_the_statement() {
-        assert_eq!(append(&Value::Text("a\0b"), &mut Vec::new()), Err(ZeroByte));
+        assert!(!append(&Value::Text("a\0b"), &mut Vec::new()));
     }
 
     #[test]
     fn identifiers_keep_quotes_and_case() {
         let mut sql = Vec::new();
-        append_identifier("We\"ird t", &mut sql);
+        append_name("We\"ird t", b'"', &mut sql);
         assert_eq!(sql, b"\"We\"\"ird t\"");
     }
 

@@ -1,0 +1,143 @@
+//! SQL as text, in what the dialects have in common: statements cut where their parameters go, where quoted texts end, and how names and bytes
+//! are written.
+
+use crate::value::Value;
+
+/// A statement's text, cut where its parameters go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template {
+    /// Without the question marks of the parameters.
+    pub(crate) text: Box<str>,
+    /// Where in `text` these stood, ascending.
+    pub(crate) places: Box<[usize]>,
+}
+
+impl Template {
+    /// Finds the parameters. `behind` tells of every other byte where reading goes on: behind the string, name or comment that begins there. A
+    /// doubled question mark stands for the operator `?`, as in JDBC, where `has_operator`.
+    pub(crate) fn cut(sql: &str, has_operator: bool, behind: impl Fn(&[u8], usize) -> usize) -> Self {
+        let bytes = sql.as_bytes();
+        let (mut text, mut places) = (String::with_capacity(sql.len()), Vec::new());
+        // Everything before `copied` is in the text.
+        let (mut at, mut copied) = (0, 0);
+        while at < bytes.len() {
+            if bytes[at] != b'?' {
+                at = behind(bytes, at);
+                continue;
+            }
+            text.push_str(&sql[copied..at]);
+            at += 1;
+            if has_operator && bytes.get(at) == Some(&b'?') {
+                text.push('?');
+                at += 1;
+            } else {
+                places.push(text.len());
+            }
+            copied = at;
+        }
+        text.push_str(&sql[copied..]);
+        Self { text: text.into(), places: places.into() }
+    }
+
+    /// Number of parameters.
+    #[must_use]
+    pub fn parameters(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Bytes of memory held.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.text.len() + size_of_val(&*self.places)
+    }
+
+    /// Appends the text with values in the places, as `write` writes them; there must be as many as [`Self::parameters`]. False when a value has
+    /// no literal.
+    #[inline]
+    pub fn fill(
+        &self,
+        values: &[Value<'_>],
+        out: &mut Vec<u8>,
+        write: impl Fn(&Value<'_>, &mut Vec<u8>) -> bool,
+    ) -> bool {
+        let text = self.text.as_bytes();
+        let mut copied = 0;
+        for (place, value) in self.places.iter().zip(values) {
+            out.extend_from_slice(&text[copied..*place]);
+            if !write(value, out) {
+                return false;
+            }
+            copied = *place;
+        }
+        out.extend_from_slice(&text[copied..]);
+        true
+    }
+
+    /// The text with `$1`, `$2`... in the places.
+    #[must_use]
+    pub fn numbered(&self) -> String {
+        self.typed(&[])
+    }
+
+    /// The same with `$1::type` where there is a type for the place.
+    #[must_use]
+    pub fn typed(&self, types: &[&str]) -> String {
+        let mut sql = String::with_capacity(self.text.len() + 3 * self.places.len());
+        let mut copied = 0;
+        for (index, place) in self.places.iter().enumerate() {
+            sql.push_str(&self.text[copied..*place]);
+            sql.push('$');
+            sql.push_str(&(index + 1).to_string());
+            if let Some(name) = types.get(index) {
+                sql.push_str("::");
+                sql.push_str(name);
+            }
+            copied = *place;
+        }
+        sql.push_str(&self.text[copied..]);
+        sql
+    }
+}
+
+/// The end of the quoted string or name that begins at `start`, or of everything when it is not closed. A doubled quote ends it and
+/// begins another one at once, which comes to the same.
+#[must_use]
+pub fn quoted_end(bytes: &[u8], start: usize, has_escapes: bool) -> usize {
+    let mut at = start + 1;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'\\' if has_escapes => at += 2,
+            // In an escape string the part after a doubled quote still has escapes.
+            byte if byte == bytes[start] && bytes.get(at + 1) == Some(&byte) => at += 2,
+            byte if byte == bytes[start] => return at + 1,
+            _ => at += 1,
+        }
+    }
+    bytes.len()
+}
+
+/// The end of the first occurrence of `mark` from a place on, or of everything.
+pub(crate) fn end_of(bytes: &[u8], from: usize, mark: &[u8]) -> usize {
+    let found = bytes[from..].windows(mark.len()).position(|window| window == mark);
+    found.map_or(bytes.len(), |at| from + at + mark.len())
+}
+
+/// Appends a name or text in quotes, of which those in it are doubled.
+pub(crate) fn append_name(name: &str, quote: u8, sql: &mut Vec<u8>) {
+    sql.push(quote);
+    for (i, part) in name.split(char::from(quote)).enumerate() {
+        if i > 0 {
+            sql.extend_from_slice(&[quote, quote]);
+        }
+        sql.extend_from_slice(part.as_bytes());
+    }
+    sql.push(quote);
+}
+
+/// Appends bytes as hexadecimal digits.
+pub fn append_hexadecimal(bytes: &[u8], text: &mut Vec<u8>) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    for byte in bytes {
+        text.extend_from_slice(&[DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
+    }
+}
