@@ -169,35 +169,28 @@ async fn send_data(
     }
 }
 
-/// Sends the packet begun in `packet`; the answer, once it comes, goes on with the sequence numbers.
+/// Sends the packet begun in `packet`; the answer, once it comes, goes on with the sequence numbers. One of many MiB goes in pieces: split as
+/// packets otherwise are, one of just the wrong length would be followed by an empty packet, and end the data.
 pub(super) async fn send_packet(connection: &mut Connection, packet: &mut Vec<u8>) -> Result<()> {
-    if packet.len() > packet::PAYLOAD_MAX {
-        return send_large(connection, &packet[packet::HEADER..]).await;
+    if packet.len() <= packet::PAYLOAD_MAX {
+        return send_one(connection, packet).await;
     }
+    for piece in packet[packet::HEADER..].chunks(CHUNK) {
+        let mut part = Vec::with_capacity(packet::HEADER + piece.len());
+        packet::begin(&mut part);
+        part.extend_from_slice(piece);
+        send_one(connection, &mut part).await?;
+    }
+    Ok(())
+}
+
+async fn send_one(connection: &mut Connection, packet: &mut Vec<u8>) -> Result<()> {
     let sequence = packet::finish(packet, 0, connection.input.sequence);
     connection.input.expect(sequence);
-    let written = connection.stream.write_all(packet).await;
-    match written {
+    match connection.stream.write_all(packet).await {
         Ok(()) => Ok(()),
         Err(error) => Err(connection.explain(error).await),
     }
-}
-
-/// Sends a row of many MiB in pieces. Split as packets otherwise are, one of just the wrong length would be followed by an empty
-/// packet, and end the data.
-async fn send_large(connection: &mut Connection, data: &[u8]) -> Result<()> {
-    for piece in data.chunks(CHUNK) {
-        let mut packet = Vec::with_capacity(packet::HEADER + piece.len());
-        packet::begin(&mut packet);
-        packet.extend_from_slice(piece);
-        let sequence = packet::finish(&mut packet, 0, connection.input.sequence);
-        connection.input.expect(sequence);
-        let written = connection.stream.write_all(&packet).await;
-        if let Err(error) = written {
-            return Err(connection.explain(error).await);
-        }
-    }
-    Ok(())
 }
 
 async fn check_load_data(

@@ -75,11 +75,9 @@ impl Executor {
 
     /// Drops all tasks, and with them their connections.
     pub fn abandon(&mut self) -> usize {
-        let abandoned = self.alive;
         self.tasks.clear();
         self.fresh.clear();
-        self.alive = 0;
-        abandoned
+        std::mem::take(&mut self.alive)
     }
 }
 

@@ -11,29 +11,21 @@ pub mod kind {
     pub const SHORT: u8 = 2;
     /// INT.
     pub const LONG: u8 = 3;
-    /// FLOAT.
     pub const FLOAT: u8 = 4;
-    /// DOUBLE.
     pub const DOUBLE: u8 = 5;
     /// NULL as a parameter's type.
     pub const NULL: u8 = 6;
-    /// TIMESTAMP.
     pub const TIMESTAMP: u8 = 7;
     /// BIGINT.
     pub const LONG_LONG: u8 = 8;
     /// MEDIUMINT.
     pub const INT24: u8 = 9;
-    /// DATE.
     pub const DATE: u8 = 10;
-    /// TIME.
     pub const TIME: u8 = 11;
-    /// DATETIME.
     pub const DATETIME: u8 = 12;
-    /// YEAR.
     pub const YEAR: u8 = 13;
     /// DATE, as tables store it.
     pub const NEW_DATE: u8 = 14;
-    /// BIT.
     pub const BIT: u8 = 16;
     /// TIMESTAMP with fractions, as tables store it.
     pub const TIMESTAMP2: u8 = 17;

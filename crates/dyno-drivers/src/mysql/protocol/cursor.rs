@@ -2,7 +2,7 @@
 
 use super::{Malformed, Result};
 
-/// What is left of a payload. Every method checks that enough is left.
+/// What is left of a payload. Every method checks that enough is left, and fails when less is.
 #[derive(Debug, Clone, Copy)]
 pub struct Cursor<'a> {
     rest: &'a [u8],
@@ -34,9 +34,6 @@ impl<'a> Cursor<'a> {
     }
 
     /// The next `count` bytes.
-    ///
-    /// # Errors
-    /// When fewer are left.
     #[inline]
     pub fn bytes(&mut self, count: usize) -> Result<&'a [u8]> {
         match self.rest.split_at_checked(count) {
@@ -60,36 +57,24 @@ impl<'a> Cursor<'a> {
     }
 
     /// One byte.
-    ///
-    /// # Errors
-    /// At the end.
     #[inline]
     pub fn u8(&mut self) -> Result<u8> {
         self.array::<1>().map(|[byte]| byte)
     }
 
     /// Two bytes, little-endian, as all integers of the protocol.
-    ///
-    /// # Errors
-    /// When fewer are left.
     #[inline]
     pub fn u16(&mut self) -> Result<u16> {
         self.array().map(u16::from_le_bytes)
     }
 
     /// Four bytes.
-    ///
-    /// # Errors
-    /// When fewer are left.
     #[inline]
     pub fn u32(&mut self) -> Result<u32> {
         self.array().map(u32::from_le_bytes)
     }
 
     /// Eight bytes.
-    ///
-    /// # Errors
-    /// When fewer are left.
     #[inline]
     pub fn u64(&mut self) -> Result<u64> {
         self.array().map(u64::from_le_bytes)

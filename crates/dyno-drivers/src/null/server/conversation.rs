@@ -54,18 +54,6 @@ impl Counts {
     pub fn rows_loaded(&self) -> u64 {
         self.rows_loaded.load(Ordering::Relaxed)
     }
-
-    pub(super) fn count_statement(&self, kind: StatementKind) {
-        add(&self.statements[kind as usize], 1);
-    }
-
-    pub(super) fn count_prepared(&self) {
-        add(&self.prepared, 1);
-    }
-
-    pub(super) fn count_rows_loaded(&self, rows: u64) {
-        add(&self.rows_loaded, rows);
-    }
 }
 
 /// Only the server's thread counts, so no locked instruction is needed.
@@ -131,7 +119,7 @@ impl Shared {
             return Err(Stop::Hang);
         }
         *answered += 1;
-        self.counts.count_statement(kind);
+        add(&self.counts.statements[kind as usize], 1);
         Ok(())
     }
 }

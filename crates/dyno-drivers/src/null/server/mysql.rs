@@ -2,7 +2,7 @@
 //! <https://dev.mysql.com/doc/dev/mysql-server/latest/PAGE_PROTOCOL.html>
 
 use super::column::{Column, Columns};
-use super::conversation::{Conversation, Shared, Stop};
+use super::conversation::{Conversation, Shared, Stop, add};
 use crate::mysql::protocol::command::write_string as text;
 use crate::mysql::protocol::handshake::{capability, write_length_encoded};
 use crate::mysql::protocol::packet::{self, HEADER, PAYLOAD_MAX};
@@ -165,7 +165,7 @@ impl MysqlConversation {
             }
             Phase::Loading { rows } if payload.is_empty() => {
                 self.phase = Phase::Ready;
-                shared.counts.count_rows_loaded(rows);
+                add(&shared.counts.rows_loaded, rows);
                 self.ok(next, rows, out);
                 Ok(())
             }
@@ -260,7 +260,7 @@ impl MysqlConversation {
             }
             Answer::Ok => &[],
         };
-        shared.counts.count_prepared();
+        add(&shared.counts.prepared, 1);
         let free = self.statements.iter().position(Option::is_none).unwrap_or(self.statements.len());
         let mut sequence = Sequence(sequence);
         packet(sequence.next(), out, |out| {

@@ -2,7 +2,7 @@
 //! <https://www.postgresql.org/docs/15/protocol-message-formats.html>
 
 use super::column::{Column, Columns};
-use super::conversation::{Conversation, Shared, Stop};
+use super::conversation::{Conversation, Shared, Stop, add};
 use super::event_loop::MESSAGE_MAX;
 use crate::null::statement::{StatementKind, first_word, skip_blanks, unquoted};
 use crate::postgres::protocol::frontend::{message, text};
@@ -186,7 +186,7 @@ impl PostgresConversation {
             b'c' | b'f' => {
                 self.phase = Phase::Ready;
                 if kind == b'c' {
-                    shared.counts.count_rows_loaded(rows);
+                    add(&shared.counts.rows_loaded, rows);
                     complete(format!("COPY {rows}").as_bytes(), out);
                 } else {
                     error("ERROR", "57014", "COPY was cancelled by the client", out);
@@ -240,7 +240,7 @@ impl PostgresConversation {
     fn parse(&mut self, body: &[u8], shared: &Shared) -> Step {
         let (name, rest) = zero_ended(body).ok_or(MALFORMED)?;
         let (sql, _) = zero_ended(rest).ok_or(MALFORMED)?;
-        shared.counts.count_prepared();
+        add(&shared.counts.prepared, 1);
         self.statements.insert(name.to_vec(), Arc::new(Prepared::new(sql)));
         Ok(())
     }

@@ -1,9 +1,9 @@
-//! Decoding what servers send. Every function takes the body of one message.
+//! Decoding what servers send. Every function takes the body of one message, and fails when it is cut off.
 
 use super::{Malformed, oid};
 use std::borrow::Cow;
 
-/// Reads a body from front to back; every step checks the length.
+/// Reads a body from front to back. Every step checks the length, and fails when less is left.
 #[derive(Debug, Clone, Copy)]
 pub struct Reader<'a>(&'a [u8]);
 
@@ -15,9 +15,6 @@ impl<'a> Reader<'a> {
     }
 
     /// The next bytes.
-    ///
-    /// # Errors
-    /// When fewer are left.
     pub fn take(&mut self, count: usize) -> Result<&'a [u8], Malformed> {
         match self.0.split_at_checked(count) {
             Some((taken, rest)) => {
@@ -38,42 +35,27 @@ impl<'a> Reader<'a> {
     }
 
     /// The next byte.
-    ///
-    /// # Errors
-    /// When none is left.
     pub fn byte(&mut self) -> Result<u8, Malformed> {
         Ok(self.array::<1>()?[0])
     }
 
     /// A 16-bit number.
-    ///
-    /// # Errors
-    /// When fewer bytes are left.
     pub fn int16(&mut self) -> Result<i16, Malformed> {
         Ok(i16::from_be_bytes(self.array()?))
     }
 
     /// A 32-bit number.
-    ///
-    /// # Errors
-    /// When fewer bytes are left.
     pub fn int32(&mut self) -> Result<i32, Malformed> {
         Ok(i32::from_be_bytes(self.array()?))
     }
 
-    /// A 16-bit count, which must not be negative.
-    ///
-    /// # Errors
-    /// When it is, or fewer bytes are left.
+    /// A 16-bit count; a negative one is none.
     pub fn count(&mut self) -> Result<usize, Malformed> {
         let count = self.int16()?;
         usize::try_from(count).map_err(|_| Malformed { what: "a count of", value: count.into() })
     }
 
-    /// Bytes up to a zero byte, without it.
-    ///
-    /// # Errors
-    /// When there is no zero byte.
+    /// Bytes up to a zero byte, which must be there, without it.
     pub fn text(&mut self) -> Result<&'a [u8], Malformed> {
         match self.0.iter().position(|byte| *byte == 0) {
             Some(at) => {
@@ -113,9 +95,6 @@ pub struct Fault<'a> {
 }
 
 /// Decodes ErrorResponse and NoticeResponse.
-///
-/// # Errors
-/// When the body is cut off.
 pub fn fault(body: &[u8]) -> Result<Fault<'_>, Malformed> {
     let mut reader = Reader::new(body);
     let mut fault = Fault::default();
@@ -158,9 +137,6 @@ pub enum Authentication<'a> {
 }
 
 /// Decodes the Authentication messages.
-///
-/// # Errors
-/// When the body is cut off.
 pub fn authentication(body: &[u8]) -> Result<Authentication<'_>, Malformed> {
     let mut reader = Reader::new(body);
     Ok(match reader.int32()? {
@@ -175,18 +151,12 @@ pub fn authentication(body: &[u8]) -> Result<Authentication<'_>, Malformed> {
 }
 
 /// Decodes ParameterStatus: name and value.
-///
-/// # Errors
-/// When the body is cut off.
 pub fn parameter_status(body: &[u8]) -> Result<(Cow<'_, str>, Cow<'_, str>), Malformed> {
     let mut reader = Reader::new(body);
     Ok((String::from_utf8_lossy(reader.text()?), String::from_utf8_lossy(reader.text()?)))
 }
 
 /// Decodes BackendKeyData: the process id of the session. The key, whose length depends on the version, is not needed.
-///
-/// # Errors
-/// When the body is cut off.
 pub fn backend_process(body: &[u8]) -> Result<u32, Malformed> {
     Ok(Reader::new(body).int32()?.cast_unsigned())
 }
@@ -203,10 +173,7 @@ pub enum TransactionStatus {
     Failed,
 }
 
-/// Decodes ReadyForQuery.
-///
-/// # Errors
-/// When the status is none of the three.
+/// Decodes ReadyForQuery; a status that is none of the three is malformed.
 pub fn ready(body: &[u8]) -> Result<TransactionStatus, Malformed> {
     match Reader::new(body).byte()? {
         b'I' => Ok(TransactionStatus::Idle),
@@ -238,9 +205,6 @@ impl Column {
 }
 
 /// Decodes RowDescription into `columns`, whose former contents are dropped.
-///
-/// # Errors
-/// When the body is cut off.
 pub fn row_description(body: &[u8], columns: &mut Vec<Column>) -> Result<(), Malformed> {
     let mut reader = Reader::new(body);
     columns.clear();
@@ -256,9 +220,6 @@ pub fn row_description(body: &[u8], columns: &mut Vec<Column>) -> Result<(), Mal
 }
 
 /// Tells the names of the columns of RowDescription, in their order.
-///
-/// # Errors
-/// When the body is shorter than its count says.
 pub fn column_names(body: &[u8], mut tell: impl FnMut(usize, &str)) -> Result<(), Malformed> {
     let mut reader = Reader::new(body);
     for column in 0..reader.count()? {
@@ -269,9 +230,6 @@ pub fn column_names(body: &[u8], mut tell: impl FnMut(usize, &str)) -> Result<()
 }
 
 /// Decodes ParameterDescription into `types`, whose former contents are dropped.
-///
-/// # Errors
-/// When the body is cut off.
 pub fn parameter_description(body: &[u8], types: &mut Vec<u32>) -> Result<(), Malformed> {
     let mut reader = Reader::new(body);
     types.clear();

@@ -30,7 +30,6 @@ pub struct Malformed {
 
 /// Numbers of built-in types (`pg_type.oid`), the same in every server version.
 pub mod oid {
-    /// `bytea`
     pub const BYTEA: u32 = 17;
     /// `bigint`
     pub const INT8: u32 = 20;
@@ -38,7 +37,6 @@ pub mod oid {
     pub const INT2: u32 = 21;
     /// `integer`
     pub const INT4: u32 = 23;
-    /// `oid`
     pub const OID: u32 = 26;
     /// `real`
     pub const FLOAT4: u32 = 700;

@@ -3,7 +3,7 @@
 use super::backend::{Column, Reader};
 use super::{Malformed, oid};
 use crate::value::{Row, Value};
-use std::str::from_utf8;
+use std::str::{FromStr, from_utf8};
 
 /// Where a field lies in its row's body; `None` for NULL.
 pub type Field = Option<(u32, u32)>;
@@ -64,32 +64,25 @@ impl Row for DataRow<'_> {
 /// that its type promises is given as it came.
 fn value(bytes: &[u8], column: Option<Column>) -> Value<'_> {
     let Some(column) = column else { return text(bytes) };
-    match (column.type_oid, column.is_binary) {
-        (oid::INT2, true) => bytes
-            .try_into()
-            .map_or_else(|_| text(bytes), |raw| Value::Integer(i16::from_be_bytes(raw).into())),
-        (oid::INT4, true) => bytes
-            .try_into()
-            .map_or_else(|_| text(bytes), |raw| Value::Integer(i32::from_be_bytes(raw).into())),
-        (oid::OID, true) => bytes
-            .try_into()
-            .map_or_else(|_| text(bytes), |raw| Value::Integer(u32::from_be_bytes(raw).into())),
-        (oid::INT8, true) => {
-            bytes.try_into().map_or_else(|_| text(bytes), |raw| Value::Integer(i64::from_be_bytes(raw)))
-        }
-        (oid::FLOAT8, true) => {
-            bytes.try_into().map_or_else(|_| text(bytes), |raw| Value::Float(f64::from_be_bytes(raw)))
-        }
-        (oid::INT2 | oid::INT4 | oid::INT8 | oid::OID, false) => match from_utf8(bytes).map(str::parse) {
-            Ok(Ok(number)) => Value::Integer(number),
-            _ => text(bytes),
-        },
-        (oid::FLOAT4 | oid::FLOAT8, false) => match from_utf8(bytes).map(str::parse) {
-            Ok(Ok(number)) => Value::Float(number),
-            _ => text(bytes),
-        },
-        _ => text(bytes),
-    }
+    let number = match (column.type_oid, column.is_binary) {
+        (oid::INT2, true) => array(bytes).map(|raw| Value::Integer(i16::from_be_bytes(raw).into())),
+        (oid::INT4, true) => array(bytes).map(|raw| Value::Integer(i32::from_be_bytes(raw).into())),
+        (oid::OID, true) => array(bytes).map(|raw| Value::Integer(u32::from_be_bytes(raw).into())),
+        (oid::INT8, true) => array(bytes).map(|raw| Value::Integer(i64::from_be_bytes(raw))),
+        (oid::FLOAT8, true) => array(bytes).map(|raw| Value::Float(f64::from_be_bytes(raw))),
+        (oid::INT2 | oid::INT4 | oid::INT8 | oid::OID, false) => parsed(bytes).map(Value::Integer),
+        (oid::FLOAT4 | oid::FLOAT8, false) => parsed(bytes).map(Value::Float),
+        _ => None,
+    };
+    number.unwrap_or_else(|| text(bytes))
+}
+
+fn array<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
+    bytes.try_into().ok()
+}
+
+fn parsed<T: FromStr>(bytes: &[u8]) -> Option<T> {
+    from_utf8(bytes).ok()?.parse().ok()
 }
 
 fn text(bytes: &[u8]) -> Value<'_> {
