@@ -1,5 +1,7 @@
 //! Parameters, rows, and what becomes of them.
 
+use std::str::FromStr;
+
 /// One value, going out as a parameter or coming in as a field.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value<'a> {
@@ -110,6 +112,13 @@ impl Table {
     #[must_use]
     pub fn first(&self) -> Option<&str> {
         self.0.first()?.first()?.as_deref()
+    }
+
+    /// A field of the first row; 0 for NULL, as `SUM` of nothing gives.
+    #[must_use]
+    pub fn number<N: FromStr + Default>(&self, column: usize) -> N {
+        let text = self.0.first().and_then(|row| row.get(column)?.as_deref());
+        text.and_then(|text| text.parse().ok()).unwrap_or_default()
     }
 }
 

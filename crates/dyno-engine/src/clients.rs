@@ -23,19 +23,27 @@ pub(crate) trait Clients {
     fn kinds(&self) -> Kinds;
 
     /// How long clients wait on average before a transaction of this name, where that is not the load's think time.
-    fn think(&self, name: u16) -> Option<Nanos>;
+    fn think(&self, _name: u16) -> Option<Nanos> {
+        None
+    }
 
     /// Starts the threads.
     fn hire(&self, crew: &mut Crew<'_>) -> Result<(), TrialError>;
 
     /// How long they may take to be ready; `None`: as long as each connection may.
-    fn ready_limit(&self) -> Option<Duration>;
+    fn ready_limit(&self) -> Option<Duration> {
+        None
+    }
 
-    /// Which sessions they have opened on each of the nodes, as far as that is known.
-    fn sessions(&self) -> Vec<&OpenSessions>;
+    /// Which sessions they have opened on each of the nodes, as far as that is known: a script connects as it likes.
+    fn sessions(&self) -> Vec<&OpenSessions> {
+        Vec::new()
+    }
 
     /// How many databases they are spread over, each on a node of its own; 1 where they are not.
-    fn databases(&self) -> usize;
+    fn databases(&self) -> usize {
+        1
+    }
 
     async fn baseline(
         &self,
@@ -43,13 +51,19 @@ pub(crate) trait Clients {
         observer: &mut Connection,
     ) -> Result<Self::Baseline, OperationFailure>;
 
-    fn growth(&self, baseline: &Self::Baseline) -> Option<Growth>;
+    fn growth(&self, _baseline: &Self::Baseline) -> Option<Growth> {
+        None
+    }
 
     /// What they read and wrote, where they write it down. They have ended.
-    fn history(&self) -> Option<Arc<History>>;
+    fn history(&self) -> Option<Arc<History>> {
+        None
+    }
 
     /// What was counted in all of those of one database.
-    fn totals(&self, database: usize, all: &Totals) -> Totals;
+    fn totals(&self, _database: usize, all: &Totals) -> Totals {
+        all.clone()
+    }
 
     async fn audit(
         &self,

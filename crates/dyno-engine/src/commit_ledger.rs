@@ -20,15 +20,8 @@ const EXAMPLES: usize = 5;
 
 /// The table, empty.
 pub(crate) fn table() -> TableDefinition {
-    TableDefinition {
-        name: "dyno_ledger".to_owned(),
-        create:
-            "CREATE TABLE dyno_ledger (client INTEGER NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (client, number))"
-                .to_owned(),
-        columns: vec!["client", "number"],
-        rows: 0,
-        indexes: Vec::new(),
-    }
+    let create = "CREATE TABLE dyno_ledger (client INTEGER NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (client, number))";
+    TableDefinition::new("dyno_ledger", create, ["client", "number"], 0)
 }
 
 /// What became of a transaction, as its client knows it.

@@ -43,10 +43,8 @@ pub fn load(loading: &Loading<'_>, listener: &mut dyn Listener) -> Result<u64> {
     let patience = work(loading.target);
     let mut connection = connect(loading.target, &patience)?;
     for table in &tables {
-        drop_table(&mut connection, &table.name)?;
-        if !table.create.is_empty() {
-            block_on(connection.query(&table.create, &mut Discard))?;
-        }
+        ask(&mut connection, [format!("DROP TABLE IF EXISTS {}", table.name)])?;
+        ask(&mut connection, [&table.create].into_iter().filter(|create| !create.is_empty()))?;
     }
     listener.event(&Event::PhaseStarted { trial: loading.trial.to_owned(), phase: Phase::Load });
     let total: u64 = tables.iter().map(|table| table.rows).sum();
@@ -62,9 +60,7 @@ pub fn load(loading: &Loading<'_>, listener: &mut dyn Listener) -> Result<u64> {
         });
     })?;
     // Tables with rows have their indexes by now; an empty one has no last part after which they are built.
-    for index in tables.iter().filter(|table| table.rows == 0).flat_map(|table| &table.indexes) {
-        block_on(connection.query(index, &mut Discard))?;
-    }
+    ask(&mut connection, tables.iter().filter(|table| table.rows == 0).flat_map(|table| &table.indexes))?;
     let parts = loading.data.parts();
     for part in if parts.is_empty() { vec![loading.data] } else { parts } {
         send(&mut connection, part.statements())?;
@@ -74,9 +70,7 @@ pub fn load(loading: &Loading<'_>, listener: &mut dyn Listener) -> Result<u64> {
     if let Some(analyze) = loading.target.engine.traits().analyze
         && total > 0
     {
-        for table in &tables {
-            block_on(connection.query(&format!("{analyze} {}", table.name), &mut Discard))?;
-        }
+        ask(&mut connection, tables.iter().map(|table| format!("{analyze} {}", table.name)))?;
     }
     block_on(connection.close());
     Ok(total)
@@ -114,9 +108,7 @@ pub fn load_table(
     is_filled();
     if !table.indexes.is_empty() {
         let mut connection = connect(loading.target, &board.patience)?;
-        for index in &table.indexes {
-            block_on(connection.query(index, &mut Discard))?;
-        }
+        ask(&mut connection, &table.indexes)?;
         block_on(connection.close());
     }
     Ok(())
@@ -132,8 +124,11 @@ fn connect(target: &Target, patience: &Patience) -> Result<Connection> {
     block_on(Connection::connect(target, &Io::Patient(patience.clone())))
 }
 
-fn drop_table(connection: &mut Connection, name: &str) -> Result<()> {
-    block_on(connection.query(&format!("DROP TABLE IF EXISTS {name}"), &mut Discard)).map(|_| ())
+/// Sends statements one after the other.
+fn ask(connection: &mut Connection, statements: impl IntoIterator<Item = impl AsRef<str>>) -> Result<()> {
+    statements
+        .into_iter()
+        .try_for_each(|sql| block_on(connection.query(sql.as_ref(), &mut Discard)).map(|_| ()))
 }
 
 /// One piece of work: a range of a table's rows, loaded by one connection from its first row to its last. Neighbouring rows come from
@@ -252,9 +247,7 @@ fn load_part(
     }
     // Whoever loads the last part of a table builds its indexes, while others load the next table.
     if board.open[part.table].fetch_sub(1, Ordering::AcqRel) == 1 {
-        for index in &table.indexes {
-            block_on(connection.query(index, &mut Discard))?;
-        }
+        ask(connection, &table.indexes)?;
     }
     Ok(())
 }

@@ -1,16 +1,21 @@
 //! What all clients of a native workload have in common: the workload, the servers, the commit ledger.
 
+use crate::clients::Clients;
 use crate::commit_ledger::{self, CommitLedger};
-use crate::measure::load::ClientId;
+use crate::measure::crew::Crew;
+use crate::measure::load::{ClientId, TrialError};
 use crate::recording::{Kinds, NAMES_MAX, Totals};
 use crate::session::{COMMIT, CONTROL_KINDS, SessionPlan};
 use crate::settling::OpenSessions;
 use crate::text::lasting;
+use crate::worker::hire_native;
 use crate::workload::{AuditFacts, Workload};
 use dyno_drivers::Connection;
 use dyno_model::audit::AuditCheck;
+use dyno_model::catalog::Growth;
 use dyno_model::databases::{DATABASES_MAX, NAMED_MAX, transaction_names};
 use dyno_model::failure::OperationFailure;
+use dyno_model::history::History;
 use dyno_model::plan::LoadPlan;
 use dyno_model::retry::RetryPolicy;
 use dyno_model::target::Target;
@@ -64,19 +69,6 @@ impl<W: Workload> NativeClients<W> {
         Self { retry: Arc::new(load.retry.clone()), targets, spare, workloads, ledgers, transactions }
     }
 
-    /// Kinds of statements, control statements included, and names of transactions.
-    pub(crate) fn kinds(&self) -> Kinds {
-        let statements = self.targets[0].1.kinds.clone();
-        let mut commits = self.workloads[0].commits();
-        commits.extend(statements.iter().rposition(|kind| *kind == COMMIT));
-        Kinds { statements, transactions: self.transactions.clone(), commits }
-    }
-
-    /// Which sessions the clients have opened on each of the targets.
-    pub(crate) fn sessions(&self) -> impl Iterator<Item = &OpenSessions> {
-        self.targets.iter().map(|(_, plan)| &*plan.sessions)
-    }
-
     /// Where a client connects that has moved on so often. None leaves its database.
     pub(crate) fn target(&self, client: ClientId, moves: usize) -> &(Arc<Target>, Arc<SessionPlan>) {
         if self.is_spread() {
@@ -125,9 +117,19 @@ impl<W: Workload> NativeClients<W> {
     fn names_each(&self) -> usize {
         self.transactions.len() / self.workloads.len()
     }
+}
 
-    /// As [`Workload::think`], of a place among [`Kinds::transactions`].
-    pub(crate) fn think(&self, name: u16) -> Option<Nanos> {
+impl<W: Workload> Clients for Arc<NativeClients<W>> {
+    type Baseline = W::Baseline;
+
+    fn kinds(&self) -> Kinds {
+        let statements = self.targets[0].1.kinds.clone();
+        let mut commits = self.workloads[0].commits();
+        commits.extend(statements.iter().rposition(|kind| *kind == COMMIT));
+        Kinds { statements, transactions: self.transactions.clone(), commits }
+    }
+
+    fn think(&self, name: u16) -> Option<Nanos> {
         match self.names_each() {
             _ if !self.is_spread() => self.workloads[0].think(name),
             // Its name is that of its database alone.
@@ -136,16 +138,43 @@ impl<W: Workload> NativeClients<W> {
         }
     }
 
-    /// What was counted in all of the clients of one database.
-    pub(crate) fn totals(&self, database: usize, all: &Totals) -> Totals {
+    fn hire(&self, crew: &mut Crew<'_>) -> Result<(), TrialError> {
+        hire_native(crew, self)
+    }
+
+    fn sessions(&self) -> Vec<&OpenSessions> {
+        self.targets.iter().map(|(_, plan)| &*plan.sessions).collect()
+    }
+
+    fn databases(&self) -> usize {
+        self.workloads.len()
+    }
+
+    async fn baseline(
+        &self,
+        database: usize,
+        observer: &mut Connection,
+    ) -> Result<W::Baseline, OperationFailure> {
+        self.workloads[database].baseline(observer).await
+    }
+
+    fn growth(&self, baseline: &W::Baseline) -> Option<Growth> {
+        // Of several tables nobody says which one grows.
+        self.workloads[0].growth(baseline).filter(|_| self.workloads.len() == 1)
+    }
+
+    fn history(&self) -> Option<Arc<History>> {
+        self.workloads[0].history()
+    }
+
+    fn totals(&self, database: usize, all: &Totals) -> Totals {
         match self.is_spread() {
             false => all.clone(),
             true => all.of_names(database * self.names_each()..(database + 1) * self.names_each()),
         }
     }
 
-    /// Checks the data of a workload.
-    pub(crate) async fn audit(
+    async fn audit(
         &self,
         database: usize,
         observer: &mut Connection,

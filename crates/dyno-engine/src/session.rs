@@ -12,7 +12,7 @@ use dyno_model::target::Target;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What a workload's transaction works with.
+/// What a workload's transaction works with. All that is sent fails as the server answers, and connecting as the driver fails.
 pub struct Session {
     connection: Connection,
     statements: Vec<Prepared>,
@@ -87,6 +87,16 @@ pub struct SessionPlan {
 }
 
 impl SessionPlan {
+    /// Makes a new connection one of these sessions.
+    async fn set_up(&self, connection: &mut Connection) -> Result<()> {
+        self.sessions.opened(connection);
+        for sql in &self.setup {
+            self.limit(connection);
+            connection.query(sql, &mut Discard).await?;
+        }
+        Ok(())
+    }
+
     /// What is asked now has to be answered in time, where there is a limit.
     fn limit(&self, connection: &mut Connection) {
         if let Some(limit) = self.statement_timeout {
@@ -110,9 +120,6 @@ async fn connect(target: &Target, io: &Io) -> Result<Connection> {
 
 impl Session {
     /// Connects and prepares. Nothing of this is measured.
-    ///
-    /// # Errors
-    /// As the driver fails.
     pub(crate) async fn open(
         target: &Arc<Target>,
         plan: &Arc<SessionPlan>,
@@ -122,11 +129,7 @@ impl Session {
         seed: u64,
     ) -> Result<Self> {
         let mut connection = connect(target, io).await?;
-        plan.sessions.opened(&connection);
-        for sql in &plan.setup {
-            plan.limit(&mut connection);
-            connection.query(sql, &mut Discard).await?;
-        }
+        plan.set_up(&mut connection).await?;
         let mut statements = Vec::with_capacity(plan.statements.len());
         for text in &plan.statements {
             plan.limit(&mut connection);
@@ -176,9 +179,6 @@ impl Session {
     }
 
     /// Executes a prepared statement by its index in the plan and measures it.
-    ///
-    /// # Errors
-    /// As the server answers.
     pub async fn execute<S: RowSink>(
         &mut self,
         index: usize,
@@ -189,17 +189,11 @@ impl Session {
     }
 
     /// Executes and throws rows away.
-    ///
-    /// # Errors
-    /// As the server answers.
     pub async fn run(&mut self, index: usize, parameters: &[Value<'_>]) -> Result<Outcome> {
         self.measured(self.statements[index], parameters, &mut Discard).await
     }
 
     /// Sends text and measures it as a statement of a kind.
-    ///
-    /// # Errors
-    /// As the server answers.
     pub async fn text(&mut self, kind: u16, sql: &str) -> Result<Outcome> {
         let result = self.measure(kind, async |connection| connection.query(sql, &mut Discard).await).await;
         if result.is_err() {
@@ -210,9 +204,6 @@ impl Session {
 
     /// Executes a statement that is the only one of its kind. Each connection prepares it when it is first sent there, and the time of
     /// that is part of the statement's.
-    ///
-    /// # Errors
-    /// As the server answers.
     pub async fn execute_sql<S: RowSink>(
         &mut self,
         kind: u16,
@@ -237,9 +228,6 @@ impl Session {
     }
 
     /// The statement of a kind as the present connection knows it, prepared now if it does not yet; nothing of this is measured.
-    ///
-    /// # Errors
-    /// As the server answers.
     pub async fn prepared(&mut self, kind: u16, sql: &str) -> Result<Statement> {
         if let Some(statement) = self.known(kind) {
             return Ok(statement);
@@ -260,9 +248,6 @@ impl Session {
 
     /// Measures whatever is done with the connection as one operation of a kind. All that is measured goes this way: prepared
     /// statements and texts here, and what else a driver can do by workloads that know it (docs/decisions/013-what-an-engine-says.md).
-    ///
-    /// # Errors
-    /// As the operation fails.
     pub async fn measure(
         &mut self,
         kind: u16,
@@ -296,25 +281,15 @@ impl Session {
     }
 
     /// Opens a new connection in the place of the present one. Statements that were prepared are prepared no more.
-    ///
-    /// # Errors
-    /// As the driver fails.
     pub async fn reconnect(&mut self) -> Result<()> {
         self.connection = connect(&self.target, &self.io).await?;
         self.prepared.clear();
-        self.plan.sessions.opened(&self.connection);
-        for sql in &self.plan.setup {
-            self.plan.limit(&mut self.connection);
-            self.connection.query(sql, &mut Discard).await?;
-        }
+        self.plan.set_up(&mut self.connection).await?;
         self.last_end = self.window.now();
         Ok(())
     }
 
     /// The same in the place of a connection that takes no further operation, and counted as a client that connected anew.
-    ///
-    /// # Errors
-    /// As the driver fails.
     pub async fn renew(&mut self) -> Result<()> {
         self.reconnect().await?;
         let (now, is_counted) = (self.last_end, self.is_counted);
@@ -372,9 +347,6 @@ impl Session {
     }
 
     /// Begins a transaction.
-    ///
-    /// # Errors
-    /// As the server answers.
     pub async fn begin(&mut self) -> Result<()> {
         self.measured(self.control().begin, &[], &mut Discard).await?;
         self.is_in_transaction = true;
@@ -384,7 +356,7 @@ impl Session {
     /// Commits.
     ///
     /// # Errors
-    /// As the server answers. Where [`OperationFailure::leaves_doubt`] the commit is in doubt.
+    /// Where [`OperationFailure::leaves_doubt`] the commit is in doubt.
     pub async fn commit(&mut self) -> Result<()> {
         if let Some(ledger) = self.ledger {
             let (client, number) = self.entry;

@@ -9,22 +9,18 @@ use crate::measure::meter::{Script, ScriptThreads, hire_scripts, kinds};
 use crate::measure::start::Start;
 use crate::native_clients::NativeClients;
 use crate::own_audit::OwnAudit;
-use crate::recording::{Kinds, Totals};
-use crate::settling::{OpenSessions, observe, settle};
+use crate::recording::Kinds;
+use crate::settling::{observe, settle};
 use crate::trial_input::{Counters, NodeState, Role, TrialInput};
 use crate::window::{StopCause, Window};
-use crate::worker::hire_native;
 use crate::workload::{AuditFacts, Workload};
 use dyno_drivers::{Connection, Driver, block_on};
 use dyno_model::audit::{AuditCheck, AuditRecord};
-use dyno_model::catalog::Growth;
 use dyno_model::event::{Listener, Phase};
 use dyno_model::failure::{FailureKind, OperationFailure};
-use dyno_model::history::History;
 use dyno_model::judge::{Asked, judge};
 use dyno_model::record::{TrialEnd, TrialRecord, Uptime};
 use dyno_model::target::Target;
-use dyno_model::units::Nanos;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -87,64 +83,6 @@ fn measure(
     Ok(crew.measure(&start, listener))
 }
 
-impl<W: Workload> Clients for Arc<NativeClients<W>> {
-    type Baseline = W::Baseline;
-
-    fn kinds(&self) -> Kinds {
-        NativeClients::kinds(self)
-    }
-
-    fn think(&self, name: u16) -> Option<Nanos> {
-        NativeClients::think(self, name)
-    }
-
-    fn hire(&self, crew: &mut Crew<'_>) -> Result<(), TrialError> {
-        hire_native(crew, self)
-    }
-
-    fn ready_limit(&self) -> Option<Duration> {
-        None
-    }
-
-    fn sessions(&self) -> Vec<&OpenSessions> {
-        NativeClients::sessions(self).collect()
-    }
-
-    fn databases(&self) -> usize {
-        self.workloads.len()
-    }
-
-    async fn baseline(
-        &self,
-        database: usize,
-        observer: &mut Connection,
-    ) -> Result<W::Baseline, OperationFailure> {
-        self.workloads[database].baseline(observer).await
-    }
-
-    fn growth(&self, baseline: &W::Baseline) -> Option<Growth> {
-        // Of several tables nobody says which one grows.
-        self.workloads[0].growth(baseline).filter(|_| self.workloads.len() == 1)
-    }
-
-    fn history(&self) -> Option<Arc<History>> {
-        self.workloads[0].history()
-    }
-
-    fn totals(&self, database: usize, all: &Totals) -> Totals {
-        NativeClients::totals(self, database, all)
-    }
-
-    async fn audit(
-        &self,
-        database: usize,
-        observer: &mut Connection,
-        facts: &AuditFacts<'_, W::Baseline>,
-    ) -> Result<Vec<AuditCheck>, OperationFailure> {
-        NativeClients::audit(self, database, observer, facts).await
-    }
-}
-
 /// The threads of a script.
 struct ScriptClients<'a, S> {
     script: Arc<S>,
@@ -159,10 +97,6 @@ impl<S: Script> Clients for ScriptClients<'_, S> {
         kinds(&*self.script)
     }
 
-    fn think(&self, _name: u16) -> Option<Nanos> {
-        None
-    }
-
     fn hire(&self, crew: &mut Crew<'_>) -> Result<(), TrialError> {
         hire_scripts(crew, &self.script, self.threads)
     }
@@ -171,33 +105,12 @@ impl<S: Script> Clients for ScriptClients<'_, S> {
         Some(self.threads.ready_limit)
     }
 
-    /// A script connects as it likes.
-    fn sessions(&self) -> Vec<&OpenSessions> {
-        Vec::new()
-    }
-
-    fn databases(&self) -> usize {
-        1
-    }
-
     async fn baseline(
         &self,
         _database: usize,
         observer: &mut Connection,
     ) -> Result<Vec<i64>, OperationFailure> {
         self.audit.values(observer).await
-    }
-
-    fn growth(&self, _baseline: &Vec<i64>) -> Option<Growth> {
-        None
-    }
-
-    fn history(&self) -> Option<Arc<History>> {
-        None
-    }
-
-    fn totals(&self, _database: usize, all: &Totals) -> Totals {
-        all.clone()
     }
 
     async fn audit(

@@ -14,8 +14,7 @@ use dyno_drivers::{Connection, Driver, Io, Patience, RowWriter, block_on};
 use dyno_engine::random::Random;
 use dyno_engine::text::lasting;
 use dyno_engine::workload::{
-    AuditFacts, ClientId, DataSet, StatementText, TableDefinition, Workload, isolation_option,
-    isolation_setup,
+    AuditFacts, ClientId, DataSet, TableDefinition, Workload, isolation_option, isolation_setup,
 };
 use dyno_engine::{OwnAudit, Session, TrialError, TrialInput, run_spread_trial};
 use dyno_model::audit::AuditCheck;
@@ -358,14 +357,6 @@ impl Workload for Transactions {
 
     fn session_setup(&self) -> Vec<String> {
         self.isolation.iter().cloned().collect()
-    }
-
-    fn begin(&self) -> Option<&'static str> {
-        None
-    }
-
-    fn statements(&self) -> Vec<StatementText> {
-        Vec::new()
     }
 
     fn data(&self) -> &dyn DataSet {

@@ -1,6 +1,6 @@
 //! What a workload is to the engine.
 
-use super::data_set::DataSet;
+use super::data_set::{DataSet, NoData};
 use crate::measure::load::ClientId;
 use crate::random::Random;
 use crate::recording::Totals;
@@ -12,6 +12,7 @@ use dyno_model::failure::OperationFailure;
 use dyno_model::history::History;
 use dyno_model::target::Engine;
 use dyno_model::units::Nanos;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// What a workload needs to know of its surroundings.
@@ -79,7 +80,7 @@ pub trait Workload: Send + Sync + 'static {
 
     /// How a transaction begins; `None` when every statement commits by itself, so that nothing needs to be prepared for it.
     fn begin(&self) -> Option<&'static str> {
-        Some("BEGIN")
+        None
     }
 
     /// Statements prepared on every connection; [`Session::execute`] addresses them by index. None where all are sent as text.
@@ -92,8 +93,10 @@ pub trait Workload: Send + Sync + 'static {
         self.statements()
     }
 
-    /// The tables and their rows.
-    fn data(&self) -> &dyn DataSet;
+    /// The tables and their rows; none where the workload finds its tables there.
+    fn data(&self) -> &dyn DataSet {
+        &NoData
+    }
 
     /// State of a client.
     fn client(&self, id: ClientId) -> Self::Client;
@@ -151,9 +154,11 @@ pub trait Workload: Send + Sync + 'static {
     /// Checks the data after the trial. Clients have ended and dropped their state.
     async fn audit(
         &self,
-        connection: &mut Connection,
-        facts: &AuditFacts<'_, Self::Baseline>,
-    ) -> Result<Vec<AuditCheck>>;
+        _connection: &mut Connection,
+        _facts: &AuditFacts<'_, Self::Baseline>,
+    ) -> Result<Vec<AuditCheck>> {
+        Ok(Vec::new())
+    }
 }
 
 /// What becomes of a client after a transaction that failed.
@@ -175,5 +180,16 @@ pub enum Verdict {
 pub(crate) async fn scalar(connection: &mut Connection, sql: &str) -> Result<i64> {
     let mut table = Table::default();
     connection.query(sql, &mut table).await?;
-    Ok(table.first().and_then(|text| text.parse().ok()).unwrap_or(0))
+    Ok(table.number(0))
+}
+
+/// How many rows a table has.
+pub(super) async fn count_rows(connection: &mut Connection, table: &str) -> Result<u64> {
+    Ok(scalar(connection, &format!("SELECT COUNT(*) FROM {table}")).await?.unsigned_abs())
+}
+
+/// The check of how many rows there are.
+pub(super) fn row_count(table: impl Into<String>, expected: RangeInclusive<u64>, found: u64) -> AuditCheck {
+    let (expected_min, expected_max) = expected.into_inner();
+    AuditCheck::RowCount { table: table.into(), expected_min, expected_max, found }
 }

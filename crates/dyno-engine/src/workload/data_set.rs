@@ -20,6 +20,19 @@ pub struct TableDefinition {
     pub indexes: Vec<String>,
 }
 
+impl TableDefinition {
+    /// A table without secondary indexes.
+    pub fn new(
+        name: impl Into<String>,
+        create: impl Into<String>,
+        columns: impl Into<Vec<&'static str>>,
+        rows: u64,
+    ) -> Self {
+        let (name, create, columns) = (name.into(), create.into(), columns.into());
+        Self { name, create, columns, rows, indexes: Vec::new() }
+    }
+}
+
 /// The tables of a workload and their rows, which are a pure function of (seed, table, row number).
 pub trait DataSet: Send + Sync {
     /// Equal fingerprints mean equal data: a loaded data set can be used again.

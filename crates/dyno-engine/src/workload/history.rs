@@ -379,6 +379,10 @@ impl Workload for Histories {
         self.table.has_ledger
     }
 
+    fn begin(&self) -> Option<&'static str> {
+        Some("BEGIN")
+    }
+
     fn statements(&self) -> Vec<StatementText> {
         let set = format!("UPDATE {TABLE} SET value = ? WHERE id = ?");
         let append =
@@ -473,13 +477,8 @@ impl DataSet for Table {
             Objects::Registers => "BIGINT NOT NULL".to_owned(),
             Objects::Lists => format!("VARCHAR({}) NOT NULL", self.width()),
         };
-        let objects = TableDefinition {
-            name: TABLE.to_owned(),
-            create: format!("CREATE TABLE {TABLE} (id INTEGER NOT NULL PRIMARY KEY, value {column})"),
-            columns: vec!["id", "value"],
-            rows: (self.sets + 1) * self.keys,
-            indexes: Vec::new(),
-        };
+        let create = format!("CREATE TABLE {TABLE} (id INTEGER NOT NULL PRIMARY KEY, value {column})");
+        let objects = TableDefinition::new(TABLE, create, ["id", "value"], (self.sets + 1) * self.keys);
         std::iter::once(objects).chain(self.has_ledger.then(commit_ledger::table)).collect()
     }
 

@@ -3,24 +3,21 @@
 //! What an answer has to be is part of the measured operation: another status, a redirect, a body without what it must hold are failures
 //! with a kind, counted as a database's errors are.
 
-use super::contract::{AuditFacts, Workload};
-use super::data_set::{DataSet, NoData};
+use super::contract::Workload;
 use super::sbtest::{choice, distribution, distribution_options, flag, integer};
 use crate::distribution::Distribution;
 use crate::measure::load::ClientId;
 use crate::random::Random;
 use crate::session::Session;
+use crate::text::lasting;
 use dyno_drivers::http::{self, Answer, Cookies, Exchange};
 use dyno_drivers::{Connection, Outcome};
-use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::{HTTP, WorkloadDescription};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::plan::{RequestPlan, WorkloadPlan};
 use dyno_model::target::Engine;
 use dyno_model::template::{Parameter, Template};
-use std::collections::BTreeSet;
 use std::io::Write;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// Statuses by which a service sends the client elsewhere (RFC 9110, section 15.4).
@@ -180,7 +177,7 @@ impl Request {
         let body =
             plan.body.as_deref().map(|text| template(text)?.resolved(|it| variable(name, it))).transpose()?;
         Ok(Self {
-            name: interned(name),
+            name: lasting(name.clone()),
             start: format!("{} ", plan.method),
             path: line(&plan.path)?,
             host: if given("host") { "" } else { "Host: " },
@@ -291,32 +288,12 @@ fn line_variable(request: &str, name: &str) -> Result<String, String> {
     }
 }
 
-/// Kinds have names for as long as the process lives; one name takes memory once.
-fn interned(name: &str) -> &'static str {
-    static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = names.get(name) {
-        return known;
-    }
-    let kept: &'static str = Box::leak(name.to_owned().into_boxed_str());
-    names.insert(kept);
-    kept
-}
-
 impl Workload for Http {
     type Client = HttpClient;
     type Baseline = ();
 
     fn kinds(&self) -> Vec<&'static str> {
         self.requests.iter().map(|request| request.name).collect()
-    }
-
-    fn begin(&self) -> Option<&'static str> {
-        None
-    }
-
-    fn data(&self) -> &dyn DataSet {
-        &NoData
     }
 
     fn client(&self, id: ClientId) -> HttpClient {
@@ -357,14 +334,6 @@ impl Workload for Http {
         }
         let index = usize::from(self.name(random));
         self.send(index, client, sequence, session, random).await
-    }
-
-    async fn audit(
-        &self,
-        _connection: &mut Connection,
-        _facts: &AuditFacts<'_, ()>,
-    ) -> Result<Vec<AuditCheck>, OperationFailure> {
-        Ok(Vec::new())
     }
 }
 

@@ -4,7 +4,7 @@
 //! letters of that length. What is asked is how the rate falls with the size: as long as data and indexes fit the cache the processor is
 //! the limit, beyond it the disk. So the figure to look at is throughput against rows, not one mean of the trial.
 
-use super::contract::{AuditFacts, Setting, Workload, scalar};
+use super::contract::{AuditFacts, Setting, Workload, count_rows, row_count};
 use super::data_set::{DataSet, TableDefinition};
 use super::sbtest::{choice, integer};
 use crate::measure::load::ClientId;
@@ -137,10 +137,6 @@ impl Workload for MassInsert {
         vec![StatementText { sql: format!("INSERT INTO people (email, name) VALUES {rows}"), kind: 0 }]
     }
 
-    fn begin(&self) -> Option<&'static str> {
-        None
-    }
-
     fn data(&self) -> &dyn DataSet {
         &self.table
     }
@@ -172,7 +168,7 @@ impl Workload for MassInsert {
     }
 
     async fn baseline(&self, connection: &mut Connection) -> Result<u64, OperationFailure> {
-        Ok(scalar(connection, "SELECT COUNT(*) FROM people").await?.unsigned_abs())
+        count_rows(connection, "people").await
     }
 
     fn growth(&self, baseline: &u64) -> Option<Growth> {
@@ -184,15 +180,10 @@ impl Workload for MassInsert {
         connection: &mut Connection,
         facts: &AuditFacts<'_, u64>,
     ) -> Result<Vec<AuditCheck>, OperationFailure> {
-        let found = scalar(connection, "SELECT COUNT(*) FROM people").await?.unsigned_abs();
+        let found = count_rows(connection, "people").await?;
         let rows = self.rows_per_insert as u64;
-        let expected_min = facts.baseline + facts.totals.committed * rows;
-        Ok(vec![AuditCheck::RowCount {
-            table: "people".to_owned(),
-            expected_min,
-            expected_max: expected_min + facts.open() * rows,
-            found,
-        }])
+        let least = facts.baseline + facts.totals.committed * rows;
+        Ok(vec![row_count("people", least..=least + facts.open() * rows, found)])
     }
 }
 
@@ -225,16 +216,10 @@ impl DataSet for People {
             }
             Partitioning::Clause | Partitioning::Tables | Partitioning::Missing => {}
         }
+        let index = "CREATE INDEX people_email ON people (email)".to_owned();
         vec![TableDefinition {
-            name: "people".to_owned(),
-            create,
-            columns: vec!["email", "name"],
-            rows: self.rows,
-            indexes: if self.is_indexed {
-                vec!["CREATE INDEX people_email ON people (email)".to_owned()]
-            } else {
-                Vec::new()
-            },
+            indexes: self.is_indexed.then_some(index).into_iter().collect(),
+            ..TableDefinition::new("people", create, ["email", "name"], self.rows)
         }]
     }
 

@@ -2,11 +2,11 @@
 //!
 //! A table is drawn once per group of statements (all point selects of a transaction hit the same one), a key per statement.
 
-use super::contract::{AuditFacts, Setting, Workload, scalar};
+use super::contract::{AuditFacts, Setting, Workload, row_count};
 use super::data_set::DataSet;
 use super::sbtest::{
     C_LENGTH, PAD_LENGTH, Sbtest, ascii, digit_groups, distribution_options, flag, integer, ledger,
-    table_options,
+    row_counts, table_options,
 };
 use crate::measure::load::ClientId;
 use crate::random::{Random, Stream};
@@ -405,11 +405,11 @@ impl Workload for Oltp {
         } else {
             format!("sbtest1..{}", self.data.tables)
         };
-        let (expected_min, expected_max) = match self.preset {
-            Preset::Insert => (before + facts.totals.committed, before + facts.totals.committed + open),
+        let expected = match self.preset {
+            Preset::Insert => before + facts.totals.committed..=before + facts.totals.committed + open,
             Preset::Delete => {
                 let left = before.saturating_sub(self.deleted.load(Ordering::Relaxed));
-                (left.saturating_sub(open), left)
+                left.saturating_sub(open)..=left
             }
             _ => {
                 // Without a transaction, one that ended between DELETE and INSERT leaves a row missing. An attempt may have failed at
@@ -419,29 +419,13 @@ impl Workload for Oltp {
                     true => 0,
                     false => rows * (facts.totals.failed + facts.totals.unfinished()),
                 };
-                return Ok(found
-                    .into_iter()
-                    .enumerate()
-                    .map(|(index, found)| AuditCheck::RowCount {
-                        table: format!("sbtest{}", index + 1),
-                        expected_min: self.data.table_size.saturating_sub(missing),
-                        expected_max: self.data.table_size,
-                        found,
-                    })
-                    .collect());
+                let expected = self.data.table_size.saturating_sub(missing)..=self.data.table_size;
+                let check = |(number, found)| row_count(format!("sbtest{number}"), expected.clone(), found);
+                return Ok((1..).zip(found).map(check).collect());
             }
         };
-        Ok(vec![AuditCheck::RowCount { table, expected_min, expected_max, found: after }])
+        Ok(vec![row_count(table, expected, after)])
     }
-}
-
-async fn row_counts(connection: &mut Connection, tables: u64) -> Result<Vec<u64>, OperationFailure> {
-    let mut counts = Vec::with_capacity(tables as usize);
-    for table in 1..=tables {
-        let count = scalar(connection, &format!("SELECT COUNT(*) FROM sbtest{table}")).await?;
-        counts.push(count.unsigned_abs());
-    }
-    Ok(counts)
 }
 
 #[cfg(test)]

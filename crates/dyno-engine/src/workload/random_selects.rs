@@ -2,7 +2,7 @@
 //!
 //! As in sysbench the keys are divided into equal segments, one per client, and each client draws in its own.
 
-use super::contract::{AuditFacts, Setting, Workload, scalar};
+use super::contract::{AuditFacts, Setting, Workload, count_rows, row_count};
 use super::data_set::DataSet;
 use super::sbtest::{Sbtest, distribution_options, integer, table_options};
 use crate::measure::load::ClientId;
@@ -99,10 +99,6 @@ impl Workload for RandomSelects {
         self.data.reconnect
     }
 
-    fn begin(&self) -> Option<&'static str> {
-        None
-    }
-
     fn data(&self) -> &dyn DataSet {
         &self.data
     }
@@ -139,13 +135,7 @@ impl Workload for RandomSelects {
         connection: &mut Connection,
         _facts: &AuditFacts<'_, ()>,
     ) -> Result<Vec<AuditCheck>, OperationFailure> {
-        let found = scalar(connection, "SELECT COUNT(*) FROM sbtest1").await?.unsigned_abs();
-        let expected = self.data.table_size;
-        Ok(vec![AuditCheck::RowCount {
-            table: "sbtest1".to_owned(),
-            expected_min: expected,
-            expected_max: expected,
-            found,
-        }])
+        let (found, expected) = (count_rows(connection, "sbtest1").await?, self.data.table_size);
+        Ok(vec![row_count("sbtest1", expected..=expected, found)])
     }
 }

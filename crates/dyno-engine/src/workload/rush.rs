@@ -264,13 +264,8 @@ impl DataSet for Counters {
     }
 
     fn tables(&self) -> Vec<TableDefinition> {
-        let counters = TableDefinition {
-            name: "rush".to_owned(),
-            create: "CREATE TABLE rush (c1 INTEGER NOT NULL PRIMARY KEY, c2 INTEGER NOT NULL)".to_owned(),
-            columns: vec!["c1", "c2"],
-            rows: self.rows,
-            indexes: Vec::new(),
-        };
+        let create = "CREATE TABLE rush (c1 INTEGER NOT NULL PRIMARY KEY, c2 INTEGER NOT NULL)";
+        let counters = TableDefinition::new("rush", create, ["c1", "c2"], self.rows);
         std::iter::once(counters).chain(self.has_ledger.then(commit_ledger::table)).collect()
     }
 

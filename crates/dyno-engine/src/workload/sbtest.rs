@@ -1,12 +1,14 @@
 //! The sbtest tables: schema and rows as sysbench makes them, so that either program can use the other's tables.
 
+use super::contract::count_rows;
 use super::data_set::{DataSet, TableDefinition};
 use crate::commit_ledger;
 use crate::distribution::Distribution;
 use crate::random::{Random, Stream};
-use dyno_drivers::RowWriter;
+use dyno_drivers::{Connection, RowWriter};
 use dyno_model::catalog::{OptionDescription, OptionKind, OptionValue, WorkloadOptions};
 use dyno_model::engine::{Dialect, Engine, Numbering};
+use dyno_model::failure::OperationFailure;
 
 /// Characters of column `c`: ten groups of eleven digits.
 pub(super) const C_LENGTH: usize = 119;
@@ -175,6 +177,18 @@ pub(super) fn ascii(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).expect("digits and dashes are ASCII")
 }
 
+/// How many rows each of the first tables has.
+pub(super) async fn row_counts(
+    connection: &mut Connection,
+    tables: u64,
+) -> Result<Vec<u64>, OperationFailure> {
+    let mut counts = Vec::with_capacity(tables as usize);
+    for table in 1..=tables {
+        counts.push(count_rows(connection, &format!("sbtest{table}")).await?);
+    }
+    Ok(counts)
+}
+
 impl Sbtest {
     pub(super) fn build(options: &WorkloadOptions, engine: Engine, seed: u64, is_reusable: bool) -> Self {
         let has_ledger = options.is_on("ledger");
@@ -271,11 +285,13 @@ impl DataSet for Sbtest {
             .map(|number| {
                 let name = format!("sbtest{number}");
                 TableDefinition {
-                    create: self.create(&name),
-                    name,
-                    columns: vec!["id", "k", "c", "pad"],
-                    rows: self.rows,
                     indexes: self.indexes(number),
+                    ..TableDefinition::new(
+                        name.clone(),
+                        self.create(&name),
+                        ["id", "k", "c", "pad"],
+                        self.rows,
+                    )
                 }
             })
             .chain(self.has_ledger.then(commit_ledger::table))

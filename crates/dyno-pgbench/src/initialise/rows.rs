@@ -32,13 +32,7 @@ impl Accounts {
 
     /// The table as the loader wants it; it exists already.
     pub(super) fn table(&self) -> TableDefinition {
-        TableDefinition {
-            name: "pgbench_accounts".to_owned(),
-            create: String::new(),
-            columns: vec!["aid", "bid", "abalance", "filler"],
-            rows: self.rows,
-            indexes: Vec::new(),
-        }
+        TableDefinition::new("pgbench_accounts", "", ["aid", "bid", "abalance", "filler"], self.rows)
     }
 }
 

@@ -9,7 +9,7 @@ mod command;
 
 use command::{CHECK, CREATE, DELETE, DROP, INSERT, KINDS, SELECT, UPDATE};
 
-use super::contract::{AuditFacts, Setting, Verdict, Workload};
+use super::contract::{AuditFacts, Setting, Verdict, Workload, row_count};
 use super::data_set::{DataSet, TableDefinition};
 use super::sbtest::{integer, storage_clause, storage_engine};
 use crate::measure::load::ClientId;
@@ -102,7 +102,7 @@ impl Tally {
 
     fn rows(self, table: String) -> AuditCheck {
         let Self { expected, found } = self;
-        AuditCheck::RowCount { table, expected_min: expected, expected_max: expected, found }
+        row_count(table, expected..=expected, found)
     }
 
     fn values(self, table: String) -> AuditCheck {
@@ -220,15 +220,11 @@ impl Crud {
             let sql = format!("SELECT COUNT(*), SUM(value) FROM {}", client.table);
             session.measure(CHECK, async |connection| connection.query(&sql, &mut answer).await).await?;
         }
-        let field = |column: usize| {
-            let text = answer.0.first().and_then(|row| row.get(column)).and_then(Option::as_deref);
-            text.and_then(|text| text.parse().ok()).unwrap_or(0)
-        };
         let deleted = self.rows.div_ceil(2);
         let batches = (0..self.repetitions).map(|repetition| self.batch(repetition));
-        let held = Tally { expected: self.repetitions * (self.rows - deleted), found: field(0) };
+        let held = Tally { expected: self.repetitions * (self.rows - deleted), found: answer.number(0) };
         let kept = batches.flat_map(|batch| batch.last_deleted + 1..=batch.last);
-        let sum = Tally { expected: kept.map(|id| id + 1).sum(), found: field(1) };
+        let sum = Tally { expected: kept.map(|id| id + 1).sum(), found: answer.number(1) };
         let met = Tally { expected: self.repetitions * (2 * self.rows + deleted), found: met };
 
         let mut seen = self.seen();
@@ -340,10 +336,6 @@ impl Workload for Crud {
         ]
     }
 
-    fn begin(&self) -> Option<&'static str> {
-        None
-    }
-
     fn data(&self) -> &dyn DataSet {
         &self.tables
     }
@@ -415,12 +407,7 @@ impl Workload for Crud {
             seen.sum.values(tables.clone()),
             seen.met.rows(format!("{tables}, met by SELECT, UPDATE and DELETE")),
             // Clients that were cut off leave theirs.
-            AuditCheck::RowCount {
-                table: format!("tables named {tables}"),
-                expected_min: present,
-                expected_max: present + unknown,
-                found,
-            },
+            row_count(format!("tables named {tables}"), present..=present + unknown, found),
         ];
         checks.extend(seen.examples.iter().cloned());
         Ok(checks)
@@ -433,13 +420,6 @@ impl DataSet for OwnTables {
     }
 
     fn tables(&self) -> Vec<TableDefinition> {
-        let table = |name| TableDefinition {
-            name,
-            create: String::new(),
-            columns: Vec::new(),
-            rows: 0,
-            indexes: Vec::new(),
-        };
-        self.names().map(table).collect()
+        self.names().map(|name| TableDefinition::new(name, "", [], 0)).collect()
     }
 }
