@@ -35,8 +35,15 @@ pub mod sqlite;
 pub mod transport;
 pub mod value;
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 pub use connection::Connection;
 pub use driver::{Driver, Outcome, Statement};
 pub use patience::Patience;
 pub use transport::{Executor, Io, block_on};
 pub use value::{BulkLoad, Discard, FirstInteger, Row, RowSink, RowSource, RowWriter, Table, Value};
+
+/// Locks what a thread that panicked may have left locked. Whatever is behind such a lock is whole between any two changes.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

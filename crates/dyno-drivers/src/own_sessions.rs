@@ -1,8 +1,9 @@
 //! Sessions that this process opened to ask a system something. A server lists one for a moment after it was closed, and dyno must not take
 //! its own for somebody else's.
 
+use crate::lock;
 use dyno_model::target::{Endpoint, Target};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// Where they were opened, with the server's numbers. Those of clients are not among them: nothing is shared on their way, and a trial waits for the end
 /// of theirs.
@@ -11,7 +12,7 @@ static OPENED: Mutex<Vec<(Endpoint, u32)>> = Mutex::new(Vec::new());
 /// Notes a session.
 pub(crate) fn note(target: &Target, number: Option<u32>) {
     if let Some(number) = number {
-        let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut opened = lock(&OPENED);
         opened.push((target.endpoint.clone(), number));
     }
 }
@@ -20,7 +21,7 @@ pub(crate) fn note(target: &Target, number: Option<u32>) {
 /// else.
 #[must_use]
 pub fn among(endpoint: &Endpoint, listed: &[u32]) -> Vec<u32> {
-    let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut opened = lock(&OPENED);
     opened.retain(|(place, number)| place != endpoint || listed.contains(number));
     opened.iter().filter(|(place, _)| place == endpoint).map(|(_, number)| *number).collect()
 }

@@ -6,9 +6,10 @@
 
 use crate::random::{Random, Stream};
 use crate::window::{Admission, Window};
+use dyno_drivers::lock;
 use dyno_model::plan::{LoadPlan, Spacing};
 use dyno_model::stages::Course;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The sequence of arrivals: a process of rate 1 in the area under the course of the rate, brought back to its time (E. Cinlar, *Introduction to
 /// Stochastic Processes*, 1975). In the area the gaps of random arrivals are exponential with mean 1, so that arrivals do not know of each other; those of even
@@ -149,7 +150,7 @@ impl Arrivals {
 
     /// The time of the next arrival before `closes`, which from now on is the caller's; `None` when there is none.
     fn take(&self, closes: u64) -> Option<u64> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.state);
         let at = state.sequence.next;
         if at >= closes {
             return None;
@@ -161,14 +162,14 @@ impl Arrivals {
 
     /// An arrival that was taken was not started after all. Whoever gives one back takes no other.
     fn give_back(&self, at: u64) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.state);
         state.taken -= 1;
         state.given_back.push(at);
     }
 
     /// Times of the arrivals in `[from, until)` that nobody started.
     pub(crate) fn unstarted(&self, from: u64, until: u64) -> Vec<u64> {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = lock(&self.state);
         let (mut sequence, mut times) = (state.sequence.clone(), state.given_back.clone());
         drop(state);
         while sequence.next < until {
@@ -181,7 +182,7 @@ impl Arrivals {
 
     /// Arrivals that were taken.
     pub(crate) fn taken(&self) -> u64 {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).taken
+        lock(&self.state).taken
     }
 
     /// A count of what is due, from the beginning.

@@ -5,10 +5,10 @@
 
 use crate::measure::load::ClientId;
 use crate::workload::TableDefinition;
-use dyno_drivers::{Connection, Driver, Row, RowSink};
+use dyno_drivers::{Connection, Driver, Row, RowSink, lock};
 use dyno_model::audit::{AuditCheck, LedgerEntry};
 use dyno_model::failure::OperationFailure;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The kind of the statement that writes a row, as reports name it.
 pub(crate) const KIND: &str = "ledger";
@@ -83,7 +83,7 @@ impl Pen {
 impl Drop for Pen {
     fn drop(&mut self) {
         let page = Page { client: self.page.client, fates: std::mem::take(&mut self.page.fates) };
-        self.ledger.0.lock().unwrap_or_else(PoisonError::into_inner).push(page);
+        lock(&self.ledger.0).push(page);
     }
 }
 
@@ -117,7 +117,7 @@ impl CommitLedger {
     /// Compares the notes with the rows that are there. All clients have ended.
     pub(crate) async fn audit(&self, connection: &mut Connection) -> Result<AuditCheck, OperationFailure> {
         let mut rows = {
-            let pages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let pages = lock(&self.0);
             let clients = pages.iter().map(|page| page.client.0 as usize + 1).max().unwrap_or(0);
             let mut rows = Rows(Vec::new());
             rows.0.resize_with(clients, Found::default);
@@ -131,7 +131,7 @@ impl CommitLedger {
     }
 
     fn compared(&self, found: &[Found]) -> AuditCheck {
-        let pages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let pages = lock(&self.0);
         let (mut acknowledged, mut open, mut took_effect) = (0, 0, 0);
         let (mut lost, mut phantoms) = (0, 0);
         let mut examples = Vec::new();

@@ -1,12 +1,14 @@
 //! Making and filling a workload's tables: parallel inside one table, by the engine's bulk path.
 
 use crate::workload::{DataSet, TableDefinition};
-use dyno_drivers::{BulkLoad, Connection, Discard, Driver, Io, Patience, RowSource, RowWriter, block_on};
+use dyno_drivers::{
+    BulkLoad, Connection, Discard, Driver, Io, Patience, RowSource, RowWriter, block_on, lock,
+};
 use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::Target;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 /// Rows of one bulk load, which is one transaction: big enough that its overhead vanishes, small enough that its undo log stays small.
@@ -178,10 +180,6 @@ impl<'a> Board<'a> {
             patience,
         }
     }
-
-    fn parts(&self) -> MutexGuard<'_, Vec<Part>> {
-        self.parts.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-    }
 }
 
 /// Loads everything on the board; `progress` is told regularly how many rows are done.
@@ -191,7 +189,7 @@ fn fill(
     loaders: usize,
     mut progress: impl FnMut(u64),
 ) -> Result<()> {
-    let loaders = loaders.min(board.parts().len());
+    let loaders = loaders.min(lock(&board.parts).len());
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..loaders).map(|_| scope.spawn(|| loader(loading, board))).collect();
         while threads.iter().any(|thread| !thread.is_finished()) {
@@ -221,7 +219,7 @@ fn loader(loading: &Loading<'_>, board: &Board<'_>) -> Result<()> {
     let work = || {
         let mut connection = connect(loading.target, &board.patience)?;
         loop {
-            let Some(part) = board.parts().pop() else { break };
+            let Some(part) = lock(&board.parts).pop() else { break };
             load_part(loading, board, &mut connection, part)?;
         }
         block_on(connection.close());

@@ -5,12 +5,12 @@
 //! made. PostgreSQL moreover counts what a session did when the session ends.
 
 use dyno_drivers::patience::is_end_requested;
-use dyno_drivers::{Connection, Discard, Driver, Io, Patience, Table, block_on};
+use dyno_drivers::{Connection, Discard, Driver, Io, Patience, Table, block_on, lock};
 use dyno_model::engine::SessionStatements;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::Target;
 use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// Pause between two looks at the sessions on the server.
@@ -32,20 +32,20 @@ pub struct OpenSessions(Mutex<HashMap<u32, Instant>>);
 impl OpenSessions {
     pub(crate) fn opened(&self, connection: &Connection) {
         if let Some(number) = connection.session_number() {
-            self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(number, Instant::now());
+            lock(&self.0).insert(number, Instant::now());
         }
     }
 
     /// A session said good-bye with nothing under way; whether it is still there does not matter.
     pub(crate) fn closed(&self, connection: &Connection) {
         if let Some(number) = connection.session_number() {
-            self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&number);
+            lock(&self.0).remove(&number);
         }
     }
 
     /// Those that were opened since a moment: a server that was started again numbers its sessions anew.
     fn numbers(&self, since: Option<Instant>) -> HashSet<u32> {
-        let sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let sessions = lock(&self.0);
         let is_meant = |opened: &Instant| since.is_none_or(|since| *opened >= since);
         sessions.iter().filter(|(_, opened)| is_meant(opened)).map(|(number, _)| *number).collect()
     }

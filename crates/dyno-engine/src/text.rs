@@ -1,11 +1,12 @@
 //! Files that users write, such as scripts and specs: read whole, up to a limit. A device that never ends would take all memory otherwise. And
 //! the names in them.
 
+use dyno_drivers::lock;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// Largest script or file of options, bytes. None that anybody wrote by hand comes near.
 pub const SCRIPT_MAX: u64 = 64 << 20;
@@ -43,7 +44,7 @@ pub fn reason(error: &io::Error) -> String {
 #[must_use]
 pub fn lasting(name: String) -> &'static str {
     static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut names = lock(&NAMES);
     if let Some(known) = names.get(name.as_str()) {
         return known;
     }

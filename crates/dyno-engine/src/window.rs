@@ -1,5 +1,6 @@
 //! When measuring begins and ends, and who may still start a transaction.
 
+use dyno_drivers::lock;
 use dyno_model::catalog::Growth;
 use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::stages::Course;
@@ -253,7 +254,7 @@ impl Window {
         let now = self.now();
         self.ends.fetch_min(now, Ordering::Relaxed);
         self.grace_ends.fetch_min(now.saturating_add(self.grace), Ordering::Relaxed);
-        let mut first = self.reason.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut first = lock(&self.reason);
         if first.is_none() {
             *first = Some(cause);
         }
@@ -275,7 +276,7 @@ impl Window {
     /// Why measuring was ended early.
     #[must_use]
     pub fn stop_cause(&self) -> Option<StopCause> {
-        self.reason.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
+        lock(&self.reason).clone()
     }
 }
 

@@ -4,13 +4,14 @@
 //! enough again to be given back. Bytecode keeps names and line numbers, so errors point into the script as before. A file is read
 //! each time it is asked for: one that has changed is compiled anew.
 
+use dyno_drivers::lock;
 use dyno_engine::text::{self, SCRIPT_MAX, reason};
 use mlua::{Function, Lua};
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// A source with its bytecode.
 #[derive(Debug)]
@@ -29,7 +30,7 @@ impl Chunks {
     /// # Errors
     /// When it is no Lua.
     pub(crate) fn load(&self, lua: &Lua, name: &str, source: &[u8]) -> mlua::Result<Function> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(name).map(Arc::clone);
+        let known = lock(&self.0).get(name).map(Arc::clone);
         if let Some(known) = known
             && *known.source == *source
         {
@@ -37,7 +38,7 @@ impl Chunks {
         }
         let function = lua.load(source).set_name(name).into_function()?;
         let compiled = Arc::new(Compiled { source: source.into(), code: function.dump(false) });
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), compiled);
+        lock(&self.0).insert(name.to_owned(), compiled);
         Ok(function)
     }
 }

@@ -10,7 +10,7 @@ use crate::random::Generator;
 use crate::script::{self, Action, DEFINING, Script, Store};
 use crate::terminal::Terminal;
 use crate::variables::{Names, Variables};
-use dyno_drivers::{Connection, Driver, Io, Patience, RowWriter, block_on};
+use dyno_drivers::{Connection, Driver, Io, Patience, RowWriter, block_on, lock};
 use dyno_engine::random::Random;
 use dyno_engine::text::lasting;
 use dyno_engine::workload::{
@@ -27,7 +27,7 @@ use dyno_model::target::{Engine, QueryMode, Target};
 use dyno_model::units::Nanos;
 use dyno_model::words::begins_with;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Name in `workload.kind`.
 pub const SQL: &str = "sql";
@@ -295,7 +295,7 @@ impl Terminal for Said {
 
     /// The first thing that is said is the reason; what follows tells where.
     fn message(&self, text: &str) {
-        let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut said = lock(&self.0);
         let text = text.trim_end().trim_start_matches("pgbench: error: ");
         if said.is_none() && !text.starts_with("client ") {
             *said = Some(text.to_owned());
@@ -314,7 +314,7 @@ pub struct Client {
 impl Client {
     /// The failure of a script that cannot go on, with the script's name and its own words where there are any.
     fn trouble(&self, script: usize, failure: OperationFailure) -> OperationFailure {
-        let said = self.said.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let said = lock(&self.said.0).take();
         if failure.is_answered() || failure.kind != FailureKind::Other {
             return failure;
         }

@@ -3,6 +3,7 @@
 use super::script::{CONNECT, CannedValue, Latency, Script, Stall};
 use super::statement::StatementKind;
 use crate::driver::{Driver, Outcome, Result, Statement, unprepared};
+use crate::lock;
 use crate::patience::{LOOK, Patience, Waiting};
 use crate::transport::Io;
 use crate::value::{BulkLoad, Row, RowSink, RowSource, RowWriter, Value};
@@ -11,7 +12,7 @@ use dyno_model::random::SplitMix64;
 use dyno_model::target::Target;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 /// A connection to a null server in this process.
@@ -97,11 +98,6 @@ impl Server {
 fn nanos_modulo(span: Duration, period: Duration) -> Duration {
     let rest = span.as_nanos() % period.as_nanos().max(1);
     Duration::from_nanos(u64::try_from(rest).unwrap_or(u64::MAX))
-}
-
-/// A panic elsewhere leaves these small states usable.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Started anew for every statement so that draws do not depend on the past.

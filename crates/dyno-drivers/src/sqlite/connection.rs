@@ -3,6 +3,7 @@
 use super::error::failure;
 use super::literal;
 use crate::driver::{Driver, Outcome, Result, Statement, unprepared};
+use crate::lock;
 use crate::patience::{OutOfPatience, Patience, REST, Waiting};
 use crate::sql_text::Template;
 use crate::transport::Io;
@@ -13,7 +14,7 @@ use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Batch, OpenFlags, ToSql};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 /// How long a statement waits for another connection's lock when `session_setup` does not say.
@@ -55,7 +56,7 @@ impl Ending {
     }
 
     fn clock(&self) -> Option<MutexGuard<'_, Clock>> {
-        self.0.clock.as_ref().map(|clock| clock.lock().unwrap_or_else(PoisonError::into_inner))
+        self.0.clock.as_ref().map(|clock| lock(clock))
     }
 
     fn is_interrupted(&self) -> bool {

@@ -1,5 +1,6 @@
 //! TLS by rustls, driven over the same non-blocking sockets.
 
+use crate::lock;
 use dyno_model::address::SYSTEM_AUTHORITIES;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{ClientCertificate, Tls};
@@ -11,7 +12,7 @@ use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Configurations made so far. Connections to one system share theirs, so that TLS sessions can be resumed and files are read once.
 static CONFIGURATIONS: Mutex<Vec<(Encryption, Arc<ClientConfig>)>> = Mutex::new(Vec::new());
@@ -31,7 +32,7 @@ pub fn client_configuration(
     if *tls == Tls::Off {
         return Ok(None);
     }
-    let mut known = CONFIGURATIONS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut known = lock(&CONFIGURATIONS);
     if let Some((_, configuration)) =
         known.iter().find(|((known, of), _)| known == tls && of.as_ref() == client)
     {

@@ -1,6 +1,7 @@
 //! Ways to end what a thread is blocked in, from another thread.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use dyno_drivers::lock;
+use std::sync::{Arc, Mutex, MutexGuard};
 
 type Interrupt = Box<dyn Fn() + Send>;
 
@@ -34,7 +35,7 @@ impl Interrupters {
     }
 
     fn places(&self) -> MutexGuard<'_, Vec<Option<Interrupt>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

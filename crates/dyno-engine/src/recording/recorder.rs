@@ -10,13 +10,14 @@
 
 use super::Kinds;
 use super::sample::{Occurrence, Sample};
+use dyno_drivers::lock;
 use dyno_model::failure::FailureKind;
 use dyno_model::ledger::{
     Ledger, OutcomeClass, ScriptCounter, ScriptCounts, StatementCount, TransactionCount,
 };
 use std::ops::Range;
 use std::sync::mpsc::SyncSender;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Samples of a worker that drives many clients, handed over at once: 32 KiB.
 pub(crate) const BATCH: usize = 2048;
@@ -379,7 +380,7 @@ impl Recorder {
     }
 }
 
-/// A recorder that its worker writes and the coordinator looks into.
+/// A recorder that its worker writes and the coordinator looks into. A panic of a worker leaves its books as far as they were written.
 #[derive(Clone)]
 pub(crate) struct SharedRecorder {
     worker: u32,
@@ -425,11 +426,6 @@ impl SharedRecorder {
         // When nobody listens any more, this worker was left behind and its books are closed.
         let _ = self.batches.send(Batch { worker: self.worker, samples });
     }
-}
-
-/// A panic of a worker leaves its books as far as they were written.
-pub(crate) fn lock(recorder: &Mutex<Recorder>) -> MutexGuard<'_, Recorder> {
-    recorder.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::commit_ledger;
 use crate::measure::load::ClientId;
 use crate::random::Random;
 use crate::session::{Session, StatementText};
-use dyno_drivers::{Connection, Row, RowSink, RowWriter, Value};
+use dyno_drivers::{Connection, Row, RowSink, RowWriter, Value, lock};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::{WorkloadDescription, WorkloadOptions};
 use dyno_model::engine::Dialect;
@@ -20,7 +20,7 @@ use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::history::anomalies::find;
 use dyno_model::history::{Attempt, Fate, History, Objects, Operation};
 use dyno_model::isolation::IsolationLevel;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 const OBJECTS: &[&str] = &["registers", "lists"];
 /// The table.
@@ -130,7 +130,7 @@ pub struct HistoryClient {
 
 impl Drop for HistoryClient {
     fn drop(&mut self) {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).append(&mut self.attempts);
+        lock(&self.kept).append(&mut self.attempts);
     }
 }
 
@@ -357,7 +357,7 @@ impl Histories {
 
     fn kept(&self) -> &Arc<History> {
         self.history.get_or_init(|| {
-            let attempts = std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner));
+            let attempts = std::mem::take(&mut *lock(&self.kept));
             Arc::new(History { objects: self.table.objects, clients: self.table.clients, attempts })
         })
     }

@@ -13,13 +13,13 @@ use crate::commit_ledger;
 use crate::measure::load::ClientId;
 use crate::random::Random;
 use crate::session::{Session, StatementText};
-use dyno_drivers::{Connection, FirstInteger, RowWriter, Value};
+use dyno_drivers::{Connection, FirstInteger, RowWriter, Value, lock};
 use dyno_model::audit::{AuditCheck, LostUpdateWitness, WitnessedTransaction};
 use dyno_model::catalog::{WorkloadDescription, WorkloadOptions};
 use dyno_model::engine::Dialect;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 const VARIANTS: &[&str] = &["read-modify-write", "in-place", "for-update", "optimistic"];
 /// Client log entries kept in all, so that a long run's memory stays constant. Later commits are counted but cannot be witnessed.
@@ -95,7 +95,7 @@ pub struct RushClient {
 
 impl Drop for RushClient {
     fn drop(&mut self) {
-        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut log = lock(&self.log);
         let room = LOG_MAX.saturating_sub(log.len());
         log.extend(self.entries.drain(..).take(room));
     }
@@ -130,7 +130,7 @@ impl Rush {
 
     /// Pairs of transactions that committed on top of the same value of the same row.
     fn witnesses(&self, opens: u64) -> (u64, Vec<LostUpdateWitness>) {
-        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut log = lock(&self.log);
         log.sort_unstable_by_key(|entry| entry.committed_at);
         let mut first: HashMap<(i64, i64), Entry> = HashMap::with_capacity(log.len());
         let (mut witnessed, mut examples) = (0, Vec::new());

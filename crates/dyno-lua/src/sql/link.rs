@@ -5,14 +5,14 @@ use super::refusal::Refusal;
 use super::rows::Rows;
 use crate::environment::{Databases, Shared};
 use crate::meter::Meter;
-use dyno_drivers::{Connection, Discard, Driver, Io, Outcome, Statement, Value, block_on};
+use dyno_drivers::{Connection, Discard, Driver, Io, Outcome, Statement, Value, block_on, lock};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{Engine, Target};
 use std::fs::File;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 pub(crate) type Result<T> = std::result::Result<T, OperationFailure>;
@@ -362,7 +362,7 @@ impl Interrupts {
 
     /// The connection of a number has this handle from now on.
     pub(crate) fn register(&self, number: f64, handle: Option<Handle>) {
-        let mut handles = self.handles.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut handles = lock(&self.handles);
         handles.retain(|(known, _)| *known != number);
         handles.extend(handle.map(|handle| (number, handle)));
         // Whoever interrupted meanwhile did not see it.
@@ -375,7 +375,7 @@ impl Interrupts {
     /// its end. A statement of an embedded database that is just about to begin may escape; calling again gets it.
     pub fn interrupt(&self) {
         self.is_interrupted.store(true, Ordering::SeqCst);
-        let handles = self.handles.lock().unwrap_or_else(PoisonError::into_inner);
+        let handles = lock(&self.handles);
         handles.iter().for_each(|(_, handle)| handle());
     }
 }

@@ -1,13 +1,13 @@
 //! One client: transaction after transaction, each with its tries.
 
 use super::log_files::unix_time;
-use super::scene::{Beginning, Books, Scene, lock};
+use super::scene::{Beginning, Books, Scene};
 use crate::failure;
 use crate::perform::{Performer, Stop, attempt, micros, roll_back};
 use crate::random::{Generator, distribution};
 use crate::report::log::Entry;
 use crate::statistics::{Ending, Finished, Tally, Times};
-use dyno_drivers::Driver;
+use dyno_drivers::{Driver, lock};
 use dyno_engine::Session;
 use dyno_engine::random::Random;
 use dyno_engine::workload::{ClientId, Verdict, Workload};

@@ -2,9 +2,10 @@
 
 use crate::options::{Log, Style};
 use crate::report::log::{Aggregate, Entry, append};
+use dyno_drivers::lock;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 pub(super) struct LogFiles {
@@ -25,10 +26,6 @@ struct LogFile {
 pub(super) fn unix_time() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
-}
-
-fn lock(file: &Mutex<LogFile>) -> MutexGuard<'_, LogFile> {
-    file.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl LogFiles {

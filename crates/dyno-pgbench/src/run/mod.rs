@@ -21,7 +21,7 @@ use crate::script::{self, Action, Command, Script, builtin};
 use crate::terminal::Terminal;
 use crate::variables::Names;
 use client::Scripts;
-use dyno_drivers::{Connection, Driver, Io, Patience, block_on, open_files};
+use dyno_drivers::{Connection, Driver, Io, Patience, block_on, lock, open_files};
 use dyno_engine::text::{self, SCRIPT_MAX};
 use dyno_engine::{LoadInput, LoadRecord, TrialError, run_load};
 use dyno_model::event::{Listener, Listeners};
@@ -200,7 +200,7 @@ fn measure(scene: &Arc<Scene>, target: &Target, interrupts: &AtomicUsize) -> Res
     let measured = run_load(Scripts(Arc::clone(scene)), std::slice::from_ref(target), &input, &mut listeners);
     // The last line of progress comes before the report.
     drop(progress);
-    let aborted = scene::lock(&scene.books).aborted;
+    let aborted = lock(&scene.books).aborted;
     let is_interrupted = interrupts.load(Ordering::Relaxed) > 0;
     if let Some(folder) = folder {
         let outcome = measured.as_ref().map_err(ToString::to_string);
@@ -237,7 +237,7 @@ fn measure(scene: &Arc<Scene>, target: &Target, interrupts: &AtomicUsize) -> Res
 }
 
 fn summary<'a>(scene: &'a Scene, record: &LoadRecord) -> Summary<'a> {
-    let books = scene::lock(&scene.books);
+    let books = lock(&scene.books);
     let total = scene.tally();
     let books_of = |(index, script): (usize, &Script)| ScriptBooks {
         name: script.name.clone(),

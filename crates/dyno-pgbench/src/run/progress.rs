@@ -4,6 +4,7 @@ use super::log_files::unix_time;
 use super::scene::Scene;
 use crate::report::progress::{Stamp, line};
 use crate::statistics::Tally;
+use dyno_drivers::lock;
 use dyno_model::event::Listener;
 use dyno_model::units::Nanos;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -35,7 +36,7 @@ impl ProgressThread {
     }
 
     fn change(&self, change: impl FnOnce(&mut State)) {
-        change(&mut self.state.0.lock().unwrap_or_else(PoisonError::into_inner));
+        change(&mut lock(&self.state.0));
         self.state.1.notify_all();
     }
 }
@@ -55,7 +56,7 @@ impl Drop for ProgressThread {
 }
 
 fn write_lines(scene: &Scene, state: &(Mutex<State>, Condvar), every: Duration, is_unix_time: bool) {
-    let lock = || state.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let lock = || lock(&state.0);
     let waiting = state.1.wait_while(lock(), |state| state.began.is_none() && !state.is_over);
     let Some(began) = waiting.unwrap_or_else(PoisonError::into_inner).began else { return };
     let (mut last, mut before) = (began, Tally::default());

@@ -8,7 +8,8 @@ use crate::script::Script;
 use crate::statistics::{CommandTally, Tally};
 use crate::terminal::Terminal;
 use crate::variables::{Names, Variables};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use dyno_drivers::lock;
+use std::sync::{Arc, Mutex};
 
 /// Everything about a run that does not change while it goes on, and the places where clients leave what they counted.
 pub(super) struct Scene {
@@ -26,7 +27,7 @@ pub(super) struct Scene {
     pub(super) beginnings: Vec<Mutex<Option<Beginning>>>,
     /// Transactions of each client; anybody may look.
     pub(super) tallies: Vec<Mutex<Tally>>,
-    /// Books of clients that have ended.
+    /// Books of clients that have ended. One that panics leaves them wrong by one transaction, and the panic is reported.
     pub(super) books: Mutex<Books>,
 }
 
@@ -77,11 +78,6 @@ impl Books {
         self.aborted += other.aborted;
         self.connecting += other.connecting;
     }
-}
-
-/// Locks what a panicking client may have left locked; the books are then wrong by one transaction, and the panic is reported.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Scene {

@@ -15,14 +15,14 @@ use super::sbtest::{integer, storage_clause, storage_engine};
 use crate::measure::load::ClientId;
 use crate::random::Random;
 use crate::session::{Session, StatementText};
-use dyno_drivers::{Connection, Driver, Outcome, Table};
+use dyno_drivers::{Connection, Driver, Outcome, Table, lock};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::{CRUD, WorkloadDescription, WorkloadOptions};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::Engine;
 use std::collections::HashSet;
 use std::fmt::Write;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 /// Tables that differed from what they had to hold and are named one by one.
 const EXAMPLES: usize = 5;
@@ -153,10 +153,6 @@ impl Crud {
         }
     }
 
-    fn seen(&self) -> MutexGuard<'_, Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn batch(&self, repetition: u64) -> Batch {
         let first = repetition * self.rows + 1;
         Batch { first, last: first + self.rows - 1, last_deleted: first + self.rows.div_ceil(2) - 1 }
@@ -170,15 +166,15 @@ impl Crud {
         kind: u16,
         after: Standing,
     ) -> Result<(), OperationFailure> {
-        let before = std::mem::replace(&mut self.seen().standing[client.id], Standing::Unknown);
+        let before = std::mem::replace(&mut lock(&self.seen).standing[client.id], Standing::Unknown);
         let result = client.send(session, kind).await;
         match &result {
             Ok(_) => {
-                self.seen().standing[client.id] = after;
+                lock(&self.seen).standing[client.id] = after;
                 client.is_in_doubt = false;
             }
             Err(failure) if failure.leaves_doubt() => client.is_in_doubt = true,
-            Err(_) => self.seen().standing[client.id] = before,
+            Err(_) => lock(&self.seen).standing[client.id] = before,
         }
         result.map(|_| ())
     }
@@ -227,7 +223,7 @@ impl Crud {
         let sum = Tally { expected: kept.map(|id| id + 1).sum(), found: answer.number(1) };
         let met = Tally { expected: self.repetitions * (2 * self.rows + deleted), found: met };
 
-        let mut seen = self.seen();
+        let mut seen = lock(&self.seen);
         seen.held.add(held);
         seen.sum.add(sum);
         seen.met.add(met);
@@ -355,7 +351,7 @@ impl Workload for Crud {
     ) -> Result<(), OperationFailure> {
         client.asks_application = session.target().engine == Engine::Http;
         // What an attempt that failed has left.
-        if self.seen().standing[client.id] != Standing::Absent {
+        if lock(&self.seen).standing[client.id] != Standing::Absent {
             client.write_drop(true);
             self.define(client, session, DROP, Standing::Absent).await?;
         }
@@ -398,7 +394,7 @@ impl Workload for Crud {
         let ours: HashSet<String> = self.tables.names().collect();
         let names = names.0.into_iter().flatten().flatten();
         let found = names.filter(|name| ours.contains(name)).count() as u64;
-        let seen = self.seen();
+        let seen = lock(&self.seen);
         let tables = format!("crud_1..{}", self.tables.clients);
         let count = |standing| seen.standing.iter().filter(|it| **it == standing).count() as u64;
         let (present, unknown) = (count(Standing::Present), count(Standing::Unknown));
