@@ -4,7 +4,7 @@ use crate::environment::Environment;
 use crate::error::ErrorKind;
 use crate::meter::{Meter, NoMeter};
 use crate::random::Draws;
-use crate::sql::{Around, Interrupts, Sql};
+use crate::sql::{Around, Done, Interrupts, Sql, TROUBLE};
 use crate::transfer::Transfer;
 use dyno_engine::random::Stream;
 use std::cell::RefCell;
@@ -73,11 +73,18 @@ impl Context {
         }
     }
 
-    /// Takes the context apart for an operation of its SQL.
-    pub(crate) fn split(&mut self) -> (&mut Sql, Around<'_>, &mut Draws) {
-        let around =
+    /// The number that Lua gets for an operation of its SQL.
+    #[inline]
+    pub(crate) fn ask(&mut self, work: impl FnOnce(&mut Sql, &mut Around<'_>, &mut Draws) -> Done) -> f64 {
+        let mut around =
             Around { environment: &self.environment, meter: &mut *self.meter, interrupts: &self.interrupts };
-        (&mut self.sql, around, &mut self.draws)
+        match work(&mut self.sql, &mut around, &mut self.draws) {
+            Ok(number) => number,
+            Err(trouble) => {
+                self.sql.trouble = Some(trouble);
+                TROUBLE
+            }
+        }
     }
 
     /// Lets go of what Lua has let go.

@@ -6,7 +6,7 @@ use crate::chunks::{self, Unread};
 use crate::context::{with, with_some};
 use crate::environment::LogLevel;
 use crate::error::ErrorKind;
-use crate::sql::{TROUBLE, Trouble};
+use crate::sql::{Around, Done, Sql, TROUBLE, Trouble};
 use crate::{modules, scalars};
 use dyno_model::engine::Engine;
 use mlua::{Function, IntoLuaMulti, LightUserData, Lua, LuaString, MultiValue, Table, Value};
@@ -36,11 +36,14 @@ fn driver(number: f64) -> Option<Engine> {
 }
 
 /// Calls an operation with a text; trouble when there is none.
-fn with_text(lua: &Lua, text: Value, work: impl FnOnce(&mut crate::context::Context, &[u8]) -> f64) -> f64 {
-    match bytes(lua, text) {
-        Some(text) => with(TROUBLE, |context| work(context, &text.as_bytes())),
-        None => TROUBLE,
-    }
+fn with_text(
+    lua: &Lua,
+    text: Value,
+    work: impl FnOnce(&mut Sql, &mut Around<'_>, &[u8]) -> Done,
+) -> mlua::Result<f64> {
+    Ok(bytes(lua, text).map_or(TROUBLE, |text| {
+        with(TROUBLE, |context| context.ask(|sql, around, _| work(sql, around, &text.as_bytes())))
+    }))
 }
 
 /// Puts the functions that most scripts use into a table.
@@ -60,56 +63,52 @@ pub(crate) fn fill(lua: &Lua, native: &Table) -> mlua::Result<()> {
         lua.create_function(|_, kind: f64| {
             Ok(with(TROUBLE, |context| {
                 context.collect();
-                let (sql, mut around, _) = context.split();
-                driver(kind).map_or(TROUBLE, |driver| sql.connect(&mut around, driver))
+                driver(kind)
+                    .map_or(TROUBLE, |driver| context.ask(|sql, around, _| sql.connect(around, driver)))
             }))
         }),
     )?;
     set(
         "query",
         lua.create_function(|lua, (link, text): (Value, Value)| {
-            let link = number(&link);
-            Ok(with_text(lua, text, |context, text| {
-                let (sql, mut around, _) = context.split();
-                sql.query(&mut around, link, text)
-            }))
+            with_text(lua, text, |sql, around, text| sql.query(around, number(&link), text))
         }),
     )?;
     set(
         "prepare",
         lua.create_function(|lua, (link, text): (Value, Value)| {
-            let link = number(&link);
-            Ok(with_text(lua, text, |context, text| {
+            let Some(text) = bytes(lua, text) else { return Ok(TROUBLE) };
+            Ok(with(TROUBLE, |context| {
                 context.collect();
-                let (sql, mut around, _) = context.split();
-                sql.prepare(&mut around, link, &String::from_utf8_lossy(text))
+                let text = text.to_string_lossy();
+                context.ask(|sql, around, _| sql.prepare(around, number(&link), &text))
             }))
         }),
     )?;
     set(
         "parameter",
         lua.create_function(|_, (statement, kind, length): (f64, Value, Option<f64>)| {
-            Ok(with(TROUBLE, |context| context.sql.parameter(statement, number(&kind), length)))
+            Ok(with(TROUBLE, |context| {
+                context.ask(|sql, _, _| sql.parameter(statement, number(&kind), length))
+            }))
         }),
     )?;
     set(
         "bind",
         lua.create_function(|_, (statement, parameters): (f64, mlua::Variadic<Value>)| {
             let parameters: Vec<f64> = parameters.iter().map(number).collect();
-            Ok(with(TROUBLE, |context| context.sql.bind(statement, &parameters)))
+            Ok(with(TROUBLE, |context| context.ask(|sql, _, _| sql.bind(statement, &parameters))))
         }),
     )?;
     set(
         "set_text",
         lua.create_function(|lua, (parameter, text): (f64, Value)| {
-            Ok(with_text(lua, text, |context, text| context.sql.set_text(parameter, text)))
+            with_text(lua, text, |sql, _, text| sql.set_text(parameter, text))
         }),
     )?;
     set(
         "pattern",
-        lua.create_function(|lua, text: Value| {
-            Ok(with_text(lua, text, |context, text| context.sql.pattern(text)))
-        }),
+        lua.create_function(|lua, text: Value| with_text(lua, text, |sql, _, text| Ok(sql.pattern(text)))),
     )?;
     fill_others(lua, native)
 }
@@ -184,16 +183,13 @@ fn fill_rest(lua: &Lua, native: &Table) -> mlua::Result<()> {
     set(
         "bulk_init",
         lua.create_function(|lua, (link, text): (f64, Value)| {
-            Ok(with_text(lua, text, |context, text| context.sql.bulk_init(link, text)))
+            with_text(lua, text, |sql, _, text| sql.bulk_init(link, text))
         }),
     )?;
     set(
         "bulk_next",
         lua.create_function(|lua, (link, text): (f64, Value)| {
-            Ok(with_text(lua, text, |context, text| {
-                let (sql, mut around, _) = context.split();
-                sql.bulk_next(&mut around, link, text)
-            }))
+            with_text(lua, text, |sql, around, text| sql.bulk_next(around, link, text))
         }),
     )
 }
@@ -278,7 +274,7 @@ fn find_driver(name: &Value) -> (Option<usize>, Option<&'static str>) {
 fn fetch(lua: &Lua, link: f64, result: f64) -> mlua::Result<MultiValue> {
     let mut fields: Vec<Option<Vec<u8>>> = Vec::new();
     let done = with(TROUBLE, |context| {
-        context.sql.fetch(link, result, |field| fields.push(field.map(<[u8]>::to_vec)))
+        context.ask(|sql, _, _| sql.fetch(link, result, |field| fields.push(field.map(<[u8]>::to_vec))))
     });
     if done <= 0.0 {
         return if done < 0.0 { done.into_lua_multi(lua) } else { Ok(MultiValue::new()) };
@@ -298,8 +294,8 @@ fn fetch(lua: &Lua, link: f64, result: f64) -> mlua::Result<MultiValue> {
 /// again, 2: fatal), error number, SQLSTATE, the database's message, the statement, and the connection's number.
 fn trouble(lua: &Lua) -> mlua::Result<MultiValue> {
     let found = with_some(|context| {
-        let trouble = context.sql.take_trouble();
-        match &trouble {
+        let trouble = context.sql.trouble.take();
+        match trouble.as_deref() {
             Some(Trouble::Refused(_, refusal)) => {
                 context.last_error = Some((ErrorKind::FatalSql, sql_error(refusal)));
             }
@@ -310,7 +306,7 @@ fn trouble(lua: &Lua) -> mlua::Result<MultiValue> {
         }
         trouble
     });
-    match found.flatten() {
+    match found.flatten().map(|trouble| *trouble) {
         None => "the arguments are not what the function takes".into_lua_multi(lua),
         Some(Trouble::Misuse(message)) => message.into_lua_multi(lua),
         Some(Trouble::Refused(link, refusal)) => {

@@ -1,7 +1,7 @@
 //! Parameters of statements: made, set and bound.
 
 use super::parameter::{Parameter, ParameterType, postgres_type};
-use super::{CLOSED, Sql};
+use super::{Done, Sql, open};
 use crate::random::Draws;
 use dyno_drivers::postgres::protocol::placeholder;
 
@@ -9,88 +9,67 @@ const NO_PARAMETER: &str = "no such parameter";
 
 impl Sql {
     /// Makes a parameter of a statement; its number.
-    pub(crate) fn parameter(&mut self, statement: f64, kind: f64, length_max: Option<f64>) -> f64 {
+    pub(crate) fn parameter(&mut self, statement: f64, kind: f64, length_max: Option<f64>) -> Done {
         let name = postgres_type(kind);
-        let Some(kind) = ParameterType::of(kind) else {
-            return self.misuse(format!("Unsupported argument type: {kind}"));
-        };
-        match self.statements.get_mut(statement) {
-            Some(prepared) if !prepared.is_closed => {
-                let length_max = length_max.map(|length| length.max(0.0) as usize);
-                let number = self.parameters.insert(Parameter::new(kind, name, length_max));
-                prepared.own.push(number);
-                number
-            }
-            _ => self.misuse(CLOSED),
-        }
+        let kind = ParameterType::of(kind).ok_or_else(|| format!("Unsupported argument type: {kind}"))?;
+        let prepared = open(self.statements.get_mut(statement))?;
+        let length_max = length_max.map(|length| length.max(0.0) as usize);
+        let number = self.parameters.insert(Parameter::new(kind, name, length_max));
+        prepared.own.push(number);
+        Ok(number)
     }
 
     /// Says which parameters a statement's places take, in order.
-    pub(crate) fn bind(&mut self, statement: f64, parameters: &[f64]) -> f64 {
+    pub(crate) fn bind(&mut self, statement: f64, parameters: &[f64]) -> Done {
         if let Some(at) = parameters.iter().position(|number| self.parameters.get(*number).is_none()) {
-            return self.misuse(format!("bind_param: argument {} is no parameter", at + 1));
+            return Err(format!("bind_param: argument {} is no parameter", at + 1).into());
         }
-        match self.statements.get_mut(statement) {
-            Some(prepared) if !prepared.is_closed => {
-                prepared.bound.clear();
-                prepared.bound.extend_from_slice(parameters);
-                if prepared.awaits_types {
-                    prepared.awaits_types = false;
-                    let types = parameters.iter().filter_map(|number| self.parameters.get(*number));
-                    let types: Vec<&str> = types.map(|parameter| parameter.postgres_type).collect();
-                    prepared.sql = placeholder::parse(&prepared.sql, true).typed(&types).into();
-                }
-                0.0
-            }
-            _ => self.misuse(CLOSED),
+        let prepared = open(self.statements.get_mut(statement))?;
+        prepared.bound.clear();
+        prepared.bound.extend_from_slice(parameters);
+        if prepared.awaits_types {
+            prepared.awaits_types = false;
+            let types = parameters.iter().filter_map(|number| self.parameters.get(*number));
+            let types: Vec<&str> = types.map(|parameter| parameter.postgres_type).collect();
+            prepared.sql = placeholder::parse(&prepared.sql, true).typed(&types).into();
         }
+        Ok(0.0)
+    }
+
+    #[inline]
+    fn held(&mut self, number: f64) -> Done<&mut Parameter> {
+        Ok(self.parameters.get_mut(number).ok_or(NO_PARAMETER)?)
     }
 
     /// Sets a parameter to a number: 0, or 1 when it is a text and Lua must say how the number looks, or trouble.
     #[inline]
-    pub(crate) fn set_number(&mut self, number: f64, value: f64) -> f64 {
-        match self.parameters.get_mut(number) {
-            Some(parameter) => f64::from(u8::from(!parameter.set_number(value))),
-            None => self.misuse(NO_PARAMETER),
-        }
+    pub(crate) fn set_number(&mut self, number: f64, value: f64) -> Done {
+        Ok((!self.held(number)?.set_number(value)).into())
     }
 
     /// Sets a parameter to a 64-bit number; see [`Self::set_number`].
-    pub(crate) fn set_integer(&mut self, number: f64, value: i64) -> f64 {
-        match self.parameters.get_mut(number) {
-            Some(parameter) => f64::from(u8::from(!parameter.set_integer(value))),
-            None => self.misuse(NO_PARAMETER),
-        }
+    pub(crate) fn set_integer(&mut self, number: f64, value: i64) -> Done {
+        Ok((!self.held(number)?.set_integer(value)).into())
     }
 
     /// Sets a parameter to NULL.
-    pub(crate) fn set_null(&mut self, number: f64) -> f64 {
-        match self.parameters.get_mut(number) {
-            Some(parameter) => {
-                parameter.set_null();
-                0.0
-            }
-            None => self.misuse(NO_PARAMETER),
-        }
+    pub(crate) fn set_null(&mut self, number: f64) -> Done {
+        self.held(number)?.set_null();
+        Ok(0.0)
     }
 
     /// Sets a parameter to a text.
-    pub(crate) fn set_text(&mut self, number: f64, value: &[u8]) -> f64 {
-        match self.parameters.get_mut(number) {
-            Some(parameter) if parameter.kind == ParameterType::Text => {
-                parameter.fill(|text| text.extend_from_slice(value));
-                0.0
-            }
-            Some(parameter) => {
-                // Kinder than sysbench, which refuses all texts here.
-                let text = String::from_utf8_lossy(value);
-                match text.trim().parse::<f64>() {
-                    Ok(value) => f64::from(u8::from(!parameter.set_number(value))),
-                    Err(_) => self.misuse(format!("a number is wanted, got the text '{text}'")),
-                }
-            }
-            None => self.misuse(NO_PARAMETER),
+    pub(crate) fn set_text(&mut self, number: f64, value: &[u8]) -> Done {
+        let parameter = self.held(number)?;
+        if parameter.kind == ParameterType::Text {
+            parameter.fill(|text| text.extend_from_slice(value));
+            return Ok(0.0);
         }
+        // Kinder than sysbench, which refuses all texts here.
+        let text = String::from_utf8_lossy(value);
+        let value = text.trim().parse::<f64>();
+        let value = value.map_err(|_| format!("a number is wanted, got the text '{text}'"))?;
+        Ok((!parameter.set_number(value)).into())
     }
 
     /// Gives a pattern of random strings a number.
@@ -112,15 +91,15 @@ impl Sql {
 
     /// Sets a parameter to a random string.
     #[inline]
-    pub(crate) fn set_random(&mut self, number: f64, pattern: f64, draws: &mut Draws) -> f64 {
+    pub(crate) fn set_random(&mut self, number: f64, pattern: f64, draws: &mut Draws) -> Done {
         let Self { parameters, patterns, .. } = self;
         match (parameters.get_mut(number), patterns.get(pattern as usize)) {
             (Some(parameter), Some(pattern)) if parameter.kind == ParameterType::Text => {
                 parameter.fill(|text| draws.fill(pattern, text));
-                0.0
+                Ok(0.0)
             }
-            (Some(_), Some(_)) => self.misuse("set_rand_str needs a parameter of type CHAR or VARCHAR"),
-            _ => self.misuse(NO_PARAMETER),
+            (Some(_), Some(_)) => Err("set_rand_str needs a parameter of type CHAR or VARCHAR".into()),
+            _ => Err(NO_PARAMETER.into()),
         }
     }
 }

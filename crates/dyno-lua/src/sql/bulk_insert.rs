@@ -1,36 +1,28 @@
 //! Bulk inserts of a connection: rows go into its [`Bulk`], and full statements to the server.
 
 use super::bulk::{Added, Bulk, STATEMENT_MAX};
-use super::{Around, Sql, usable};
+use super::{Around, Done, Sql, usable};
 use crate::environment::LogLevel;
 
 impl Sql {
     /// Begins a bulk insert; one in progress is forgotten.
-    pub(crate) fn bulk_init(&mut self, number: f64, prefix: &[u8]) -> f64 {
-        match usable(self.links.get_mut(number), "connection") {
-            Ok(link) => {
-                link.bulk = Some(Bulk::new(prefix));
-                0.0
-            }
-            Err(message) => self.misuse(message),
-        }
+    pub(crate) fn bulk_init(&mut self, number: f64, prefix: &[u8]) -> Done {
+        usable(self.links.get_mut(number), "connection")?.bulk = Some(Bulk::new(prefix));
+        Ok(0.0)
     }
 
     /// Adds a row to a bulk insert.
-    pub(crate) fn bulk_next(&mut self, around: &mut Around<'_>, number: f64, row: &[u8]) -> f64 {
+    pub(crate) fn bulk_next(&mut self, around: &mut Around<'_>, number: f64, row: &[u8]) -> Done {
         const FAILED: &str = "db_bulk_insert_next() failed";
         for _ in 0..2 {
-            let link = match usable(self.links.get_mut(number), "connection") {
-                Ok(link) => link,
-                Err(message) => return self.misuse(message),
-            };
+            let link = usable(self.links.get_mut(number), "connection")?;
             let log = &around.environment.log;
             let Some(bulk) = &mut link.bulk else {
                 log.log(LogLevel::Alert, "attempt to call bulk_insert_next() before bulk_insert_init()");
-                return self.misuse(FAILED);
+                return Err(FAILED.into());
             };
             match bulk.add(row) {
-                Added::Kept => return 0.0,
+                Added::Kept => return Ok(0.0),
                 Added::TooLong => {
                     log.log(
                         LogLevel::Fatal,
@@ -40,36 +32,35 @@ impl Sql {
                             STATEMENT_MAX
                         ),
                     );
-                    return self.misuse(FAILED);
+                    return Err(FAILED.into());
                 }
                 Added::Full => {
-                    if self.bulk_send(around, number) < 0.0 {
-                        return self.misuse(FAILED);
-                    }
+                    self.bulk_send(around, number).map_err(|_| FAILED)?;
                 }
             }
         }
         // An empty statement takes every row that is not too long.
-        self.misuse(FAILED)
+        Err(FAILED.into())
     }
 
     /// Sends what is left of a bulk insert; without one it does nothing.
-    pub(crate) fn bulk_done(&mut self, around: &mut Around<'_>, number: f64) -> f64 {
-        if let Err(message) = usable(self.links.get_mut(number), "connection") {
-            return self.misuse(message);
-        }
+    pub(crate) fn bulk_done(&mut self, around: &mut Around<'_>, number: f64) -> Done {
+        usable(self.links.get_mut(number), "connection")?;
         let sent = self.bulk_send(around, number);
         if let Some(link) = self.links.get_mut(number) {
             link.bulk = None;
         }
-        if sent < 0.0 { self.misuse("db_bulk_insert_done() failed") } else { 0.0 }
+        sent.map_err(|_| "db_bulk_insert_done() failed")?;
+        Ok(0.0)
     }
 
-    fn bulk_send(&mut self, around: &mut Around<'_>, number: f64) -> f64 {
-        let Some(bulk) = self.links.get_mut(number).and_then(|link| link.bulk.as_mut()) else { return 0.0 };
+    fn bulk_send(&mut self, around: &mut Around<'_>, number: f64) -> Done {
+        let Some(bulk) = self.links.get_mut(number).and_then(|link| link.bulk.as_mut()) else {
+            return Ok(0.0);
+        };
         let sql = bulk.take();
         if sql.is_empty() {
-            return 0.0;
+            return Ok(0.0);
         }
         let sent = self.query(around, number, &sql);
         if let Some(bulk) = self.links.get_mut(number).and_then(|link| link.bulk.as_mut()) {

@@ -1,7 +1,7 @@
 //! `sysbench.sql`: connections, prepared statements and results, by the numbers that Lua holds of them.
 //!
 //! Every operation returns a number, because only numbers cross between compiled Lua and Rust: above 0 a new thing or a result, 0
-//! for nothing, below 0 for trouble, which [`Sql::take_trouble`] explains.
+//! for nothing. In the place of trouble a number below 0 crosses, and [`Sql::trouble`] explains it.
 
 mod binding;
 mod bulk;
@@ -27,8 +27,11 @@ use refusal::is_connection_lost;
 pub(crate) use refusal::{Refusal, Verdict};
 pub use refusal::{codes, connect_lines};
 
-/// Trouble: see [`Sql::take_trouble`].
+/// Trouble: see [`Sql::trouble`].
 pub(crate) const TROUBLE: f64 = -1.0;
+
+/// What an operation came to. Trouble is on the heap, so that numbers travel in registers.
+pub(crate) type Done<T = f64> = Result<T, Box<Trouble>>;
 
 /// All of a state's SQL.
 #[derive(Default)]
@@ -38,7 +41,8 @@ pub(crate) struct Sql {
     parameters: Handles<Parameter>,
     /// Patterns of random strings, by the numbers that Lua knows them by.
     patterns: Vec<Box<[u8]>>,
-    trouble: Option<Trouble>,
+    /// What the last operation stumbled over, until somebody asks.
+    pub(crate) trouble: Option<Box<Trouble>>,
     text: Vec<u8>,
     fields: Vec<Option<usize>>,
 }
@@ -57,6 +61,12 @@ pub(crate) enum Trouble {
     Misuse(String),
     /// The database said no. The number is the connection's.
     Refused(f64, Refusal),
+}
+
+impl<M: Into<String>> From<M> for Box<Trouble> {
+    fn from(message: M) -> Self {
+        Self::new(Trouble::Misuse(message.into()))
+    }
 }
 
 struct Prepared {
@@ -80,51 +90,38 @@ const TYPES_UNKNOWN: [&str; 2] = ["42725", "42P18"];
 const PARAMETERS_IN_PLACE: usize = 16;
 
 impl Sql {
-    /// What the last operation stumbled over.
-    pub(crate) fn take_trouble(&mut self) -> Option<Trouble> {
-        self.trouble.take()
-    }
-
-    fn misuse(&mut self, message: impl Into<String>) -> f64 {
-        self.trouble = Some(Trouble::Misuse(message.into()));
-        TROUBLE
-    }
-
     /// The last error of a connection.
     pub(crate) fn last_error(&self, link: f64) -> Option<&Refusal> {
         self.links.get(link)?.last.as_ref()
     }
 
     /// Opens a connection; its number.
-    pub(crate) fn connect(&mut self, around: &mut Around<'_>, driver: Engine) -> f64 {
+    pub(crate) fn connect(&mut self, around: &mut Around<'_>, driver: Engine) -> Done {
         const FAILED: &str = "connection creation failed";
         let databases = &around.environment.databases;
         if databases.dry_run {
-            return self.links.insert(Link::dry(driver));
+            return Ok(self.links.insert(Link::dry(driver)));
         }
         let log = |text: &str| around.environment.log.log(LogLevel::Fatal, text);
         let Some(target) = next_target(databases, &around.environment.shared, driver) else {
             log(driver.sysbench().no_address);
-            return self.misuse(FAILED);
+            return Err(FAILED.into());
         };
         match Link::open(driver, target) {
             Ok(link) => {
                 let handle = link.interrupter();
                 let number = self.links.insert(link);
                 around.interrupts.register(number, handle);
-                number
+                Ok(number)
             }
             Err(failure) => {
                 connect_lines(target, &failure).iter().for_each(|line| log(line));
-                self.misuse(FAILED)
+                Err(FAILED.into())
             }
         }
     }
 
-    pub(crate) fn query(&mut self, around: &mut Around<'_>, number: f64, sql: &[u8]) -> f64 {
-        if let Err(message) = usable(self.links.get_mut(number), "connection") {
-            return self.misuse(message);
-        }
+    pub(crate) fn query(&mut self, around: &mut Around<'_>, number: f64, sql: &[u8]) -> Done {
         let kind = StatementKind::of(sql);
         self.round_trip(around, number, &Request::Text(sql), Sending::Query, kind, &|| lossy(sql))
     }
@@ -138,20 +135,14 @@ impl Sql {
         sending: Sending,
         kind: StatementKind,
         sql: &dyn Fn() -> String,
-    ) -> f64 {
-        let Some(link) = self.links.get_mut(number) else { return self.misuse(GONE) };
-        match trip(link, around, request, kind) {
-            Ok(result) => result,
-            Err(trip) => self.refuse(around, number, sending, &trip, sql()),
-        }
+    ) -> Done {
+        let link = usable(self.links.get_mut(number), "connection")?;
+        trip(link, around, request, kind).map_err(|trip| self.refuse(around, number, sending, &trip, sql()))
     }
 
     /// Makes a statement ready; its number.
-    pub(crate) fn prepare(&mut self, around: &mut Around<'_>, number: f64, sql: &str) -> f64 {
-        let link = match usable(self.links.get_mut(number), "connection") {
-            Ok(link) => link,
-            Err(message) => return self.misuse(message),
-        };
+    pub(crate) fn prepare(&mut self, around: &mut Around<'_>, number: f64, sql: &str) -> Done {
+        let link = usable(self.links.get_mut(number), "connection")?;
         let kind = StatementKind::of(sql.as_bytes());
         let mut statement = Prepared {
             link: number,
@@ -174,25 +165,19 @@ impl Sql {
                 }
                 Err(failure) => {
                     let failed = Failed { failure, was_broken };
-                    return self.refuse(around, number, Sending::Prepare, &failed, sql.to_owned());
+                    return Err(self.refuse(around, number, Sending::Prepare, &failed, sql.to_owned()));
                 }
             }
         }
-        self.statements.insert(statement)
+        Ok(self.statements.insert(statement))
     }
 
     /// Executes a prepared statement with its parameters' present values.
     #[inline]
-    pub(crate) fn execute(&mut self, around: &mut Around<'_>, number: f64) -> f64 {
+    pub(crate) fn execute(&mut self, around: &mut Around<'_>, number: f64) -> Done {
         let Self { statements, links, parameters, .. } = self;
-        let statement = match statements.get_mut(number) {
-            Some(statement) if !statement.is_closed => statement,
-            _ => return self.misuse(CLOSED),
-        };
-        let link = match usable(links.get_mut(statement.link), "connection of this statement") {
-            Ok(link) => link,
-            Err(message) => return self.misuse(message),
-        };
+        let statement = open(statements.get_mut(number))?;
+        let link = usable(links.get_mut(statement.link), "connection of this statement")?;
         let ready = match statement.ready {
             // After a reconnect the statement is unknown to the server.
             Some((epoch, _)) if epoch != link.epoch && !link.is_broken() => {
@@ -204,7 +189,7 @@ impl Sql {
                     Err(failure) => {
                         let (link, sql) = (statement.link, statement.sql.to_string());
                         let failed = Failed { failure, was_broken: false };
-                        return self.refuse(around, link, Sending::Prepare, &failed, sql);
+                        return Err(self.refuse(around, link, Sending::Prepare, &failed, sql));
                     }
                 }
             }
@@ -226,34 +211,28 @@ impl Sql {
             trip(link, around, &Request::Statement(ready, &values), kind)
         };
         match outcome {
-            Ok(result) => result,
+            Ok(result) => Ok(result),
             Err(failed) => {
                 let (link, sql) = (statement.link, statement.sql.to_string());
-                self.refuse(around, link, Sending::Execute, &failed, sql)
+                Err(self.refuse(around, link, Sending::Execute, &failed, sql))
             }
         }
     }
 
     /// The next result of the last text or procedure on a connection.
-    pub(crate) fn next_result(&mut self, around: &mut Around<'_>, number: f64) -> f64 {
-        match usable(self.links.get_mut(number), "connection") {
-            Err(message) => return self.misuse(message),
-            Ok(link) if !link.has_more_results() => {
-                link.free(link.result());
-                return 0.0;
-            }
-            Ok(_) => {}
+    pub(crate) fn next_result(&mut self, around: &mut Around<'_>, number: f64) -> Done {
+        let link = usable(self.links.get_mut(number), "connection")?;
+        if !link.has_more_results() {
+            link.free(link.result());
+            return Ok(0.0);
         }
         let kind = StatementKind::Other;
         self.round_trip(around, number, &Request::Next, Sending::Query, kind, &|| "<next result>".to_owned())
     }
 
     /// 1 when another result waits, else 0.
-    pub(crate) fn more_results(&mut self, number: f64) -> f64 {
-        match usable(self.links.get_mut(number), "connection") {
-            Ok(link) => f64::from(u8::from(link.has_more_results())),
-            Err(message) => self.misuse(message),
-        }
+    pub(crate) fn more_results(&mut self, number: f64) -> Done {
+        Ok(usable(self.links.get_mut(number), "connection")?.has_more_results().into())
     }
 
     /// Turns a failure into what the script sees, with all that follows from it: log lines, the end of the transaction, a new connection.
@@ -265,12 +244,12 @@ impl Sql {
         sending: Sending,
         failed: &Failed,
         query: String,
-    ) -> f64 {
+    ) -> Box<Trouble> {
         let Failed { failure, was_broken } = failed;
-        let Some(link) = self.links.get_mut(number) else { return self.misuse(GONE) };
+        let Some(link) = self.links.get_mut(number) else { return GONE.into() };
         if failure.kind == FailureKind::BadStatement && failure.code == 0 && failure.sqlstate.is_empty() {
             // Our own driver refused before anything was sent: a wrong number of parameters, a text that is none.
-            return self.misuse(failure.message.clone());
+            return failure.message.as_str().into();
         }
         let driver = link.driver;
         let (errno, state) = codes(driver, failure, *was_broken);
@@ -319,8 +298,7 @@ impl Sql {
             refusal.query = "<prepared statement>".to_owned();
         }
         link.last = Some(refusal.clone());
-        self.trouble = Some(Trouble::Refused(number, refusal));
-        TROUBLE
+        Box::new(Trouble::Refused(number, refusal))
     }
 
     /// Ends a transaction before its event is tried again.
@@ -331,52 +309,43 @@ impl Sql {
     }
 
     /// Number of rows of a result; trouble when it is gone.
-    pub(crate) fn row_count(&mut self, link: f64, result: f64) -> f64 {
-        match self.size_of(link, result) {
-            Some((rows, _)) => rows as f64,
-            None => self.misuse(STALE),
-        }
+    pub(crate) fn row_count(&mut self, link: f64, result: f64) -> Done {
+        Ok(self.size_of(link, result)?.0 as f64)
     }
 
     /// Number of columns of a result; trouble when it is gone.
-    pub(crate) fn column_count(&mut self, link: f64, result: f64) -> f64 {
-        match self.size_of(link, result) {
-            Some((_, columns)) => columns as f64,
-            None => self.misuse(STALE),
-        }
+    pub(crate) fn column_count(&mut self, link: f64, result: f64) -> Done {
+        Ok(self.size_of(link, result)?.1 as f64)
     }
 
-    fn size_of(&mut self, link: f64, result: f64) -> Option<(usize, usize)> {
-        self.links.get_mut(link)?.size_of(result)
+    fn size_of(&mut self, link: f64, result: f64) -> Done<(usize, usize)> {
+        Ok(self.links.get_mut(link).and_then(|link| link.size_of(result)).ok_or(STALE)?)
     }
 
     /// Decodes the next row of a result and gives its fields to `take`. 1, or 0 when there is none left, or trouble when the result is gone.
-    pub(crate) fn fetch(&mut self, link: f64, result: f64, mut take: impl FnMut(Option<&[u8]>)) -> f64 {
+    pub(crate) fn fetch(&mut self, link: f64, result: f64, mut take: impl FnMut(Option<&[u8]>)) -> Done {
         let Self { links, text, fields, .. } = self;
-        let Some(rows) = links.get_mut(link).and_then(|link| link.rows_of(result)) else {
-            return self.misuse(STALE);
-        };
+        let rows = links.get_mut(link).and_then(|link| link.rows_of(result)).ok_or(STALE)?;
         if !rows.fetch(text, fields) {
-            return 0.0;
+            return Ok(0.0);
         }
         let mut start = 0;
         for end in fields.iter() {
             take(end.map(|end| &text[start..end]));
             start = end.unwrap_or(start);
         }
-        1.0
+        Ok(1.0)
     }
 
-    pub(crate) fn free(&mut self, link: f64, result: f64) -> f64 {
+    pub(crate) fn free(&mut self, link: f64, result: f64) {
         if let Some(link) = self.links.get_mut(link) {
             link.free(result);
         }
-        0.0
     }
 
     /// Forgets a statement. A second time is no trouble.
-    pub(crate) fn close_statement(&mut self, number: f64) -> f64 {
-        let Some(statement) = self.statements.get_mut(number) else { return 0.0 };
+    pub(crate) fn close_statement(&mut self, number: f64) {
+        let Some(statement) = self.statements.get_mut(number) else { return };
         statement.is_closed = true;
         let (link, ready) = (statement.link, statement.ready.take());
         if let Some((epoch, ready)) = ready
@@ -385,7 +354,6 @@ impl Sql {
         {
             link.forget(ready);
         }
-        0.0
     }
 
     /// A statement that Lua holds no longer.
@@ -405,17 +373,16 @@ impl Sql {
     }
 
     /// Says good-bye. A second time is no trouble.
-    pub(crate) fn disconnect(&mut self, interrupts: &Interrupts, number: f64) -> f64 {
+    pub(crate) fn disconnect(&mut self, interrupts: &Interrupts, number: f64) {
         if let Some(link) = self.links.get_mut(number) {
             interrupts.register(number, None);
             link.close();
         }
-        0.0
     }
 
     /// Disconnects and connects again to the same address.
-    pub(crate) fn reconnect(&mut self, around: &mut Around<'_>, number: f64) -> f64 {
-        let Some(link) = self.links.get_mut(number) else { return self.misuse(GONE) };
+    pub(crate) fn reconnect(&mut self, around: &mut Around<'_>, number: f64) -> Done {
+        let link = self.links.get_mut(number).ok_or(GONE)?;
         if !link.is_dry() && link.target.is_some() {
             link.close();
             if let Err(failure) = link.insist(&around.environment.databases, around.meter, around.interrupts)
@@ -426,12 +393,12 @@ impl Sql {
                     }
                 }
                 link.lose();
-                return self.misuse(format!("reconnecting failed: {}", failure.message));
+                return Err(format!("reconnecting failed: {}", failure.message).into());
             }
             around.interrupts.register(number, link.interrupter());
         }
         around.meter.reconnected();
-        0.0
+        Ok(0.0)
     }
 
     /// Says good-bye on all connections.
@@ -453,12 +420,18 @@ struct Failed {
 
 /// A connection that the script has not disconnected.
 #[inline]
-fn usable<'a>(link: Option<&'a mut Link>, what: &str) -> Result<&'a mut Link, String> {
+fn usable<'a>(link: Option<&'a mut Link>, what: &str) -> Done<&'a mut Link> {
     match link {
         Some(link) if !link.is_closed() => Ok(link),
-        Some(_) => Err(format!("the {what} is closed")),
-        None => Err(GONE.to_owned()),
+        Some(_) => Err(format!("the {what} is closed").into()),
+        None => Err(GONE.into()),
     }
+}
+
+/// A statement that the script has not closed.
+#[inline]
+fn open(statement: Option<&mut Prepared>) -> Done<&mut Prepared> {
+    Ok(statement.filter(|statement| !statement.is_closed).ok_or(CLOSED)?)
 }
 
 /// Sends, waits, measures.
