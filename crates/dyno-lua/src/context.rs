@@ -119,6 +119,12 @@ pub(crate) fn with<R: Copy>(or: R, work: impl FnOnce(&mut Context) -> R) -> R {
     with_some(work).unwrap_or(or)
 }
 
+/// As [`with`], for an operation of SQL: see [`Context::ask`].
+#[inline]
+pub(crate) fn ask(work: impl FnOnce(&mut Sql, &mut Around<'_>, &mut Draws) -> Done) -> f64 {
+    with(TROUBLE, |context| context.ask(work))
+}
+
 /// As [`with`], for answers that are made when needed.
 #[inline]
 pub(crate) fn with_some<R>(work: impl FnOnce(&mut Context) -> R) -> Option<R> {

@@ -3,7 +3,7 @@
 //! None of them raises an error. They answer as those of `scalars` do, and the prelude raises.
 
 use crate::chunks::{self, Unread};
-use crate::context::{with, with_some};
+use crate::context::{ask, with, with_some};
 use crate::environment::LogLevel;
 use crate::error::ErrorKind;
 use crate::sql::{Around, Done, Sql, TROUBLE, Trouble};
@@ -41,9 +41,8 @@ fn with_text(
     text: Value,
     work: impl FnOnce(&mut Sql, &mut Around<'_>, &[u8]) -> Done,
 ) -> mlua::Result<f64> {
-    Ok(bytes(lua, text).map_or(TROUBLE, |text| {
-        with(TROUBLE, |context| context.ask(|sql, around, _| work(sql, around, &text.as_bytes())))
-    }))
+    let text = bytes(lua, text);
+    Ok(text.map_or(TROUBLE, |text| ask(|sql, around, _| work(sql, around, &text.as_bytes()))))
 }
 
 /// Puts the functions that most scripts use into a table.
@@ -88,16 +87,14 @@ pub(crate) fn fill(lua: &Lua, native: &Table) -> mlua::Result<()> {
     set(
         "parameter",
         lua.create_function(|_, (statement, kind, length): (f64, Value, Option<f64>)| {
-            Ok(with(TROUBLE, |context| {
-                context.ask(|sql, _, _| sql.parameter(statement, number(&kind), length))
-            }))
+            Ok(ask(|sql, _, _| sql.parameter(statement, number(&kind), length)))
         }),
     )?;
     set(
         "bind",
         lua.create_function(|_, (statement, parameters): (f64, mlua::Variadic<Value>)| {
             let parameters: Vec<f64> = parameters.iter().map(number).collect();
-            Ok(with(TROUBLE, |context| context.ask(|sql, _, _| sql.bind(statement, &parameters))))
+            Ok(ask(|sql, _, _| sql.bind(statement, &parameters)))
         }),
     )?;
     set(
@@ -273,9 +270,8 @@ fn find_driver(name: &Value) -> (Option<usize>, Option<&'static str>) {
 /// The number of fields and the fields of the next row; nothing when there is none left, a number below 0 for trouble.
 fn fetch(lua: &Lua, link: f64, result: f64) -> mlua::Result<MultiValue> {
     let mut fields: Vec<Option<Vec<u8>>> = Vec::new();
-    let done = with(TROUBLE, |context| {
-        context.ask(|sql, _, _| sql.fetch(link, result, |field| fields.push(field.map(<[u8]>::to_vec))))
-    });
+    let take = |field: Option<&[u8]>| fields.push(field.map(<[u8]>::to_vec));
+    let done = ask(|sql, _, _| sql.fetch(link, result, take));
     if done <= 0.0 {
         return if done < 0.0 { done.into_lua_multi(lua) } else { Ok(MultiValue::new()) };
     }

@@ -9,27 +9,29 @@ use std::sync::atomic::Ordering;
 pub(crate) struct Draws {
     random: Random,
     default: RandomType,
-    gaussian: Distribution,
-    special: Distribution,
-    pareto: Distribution,
-    zipfian: Distribution,
+    /// By [`RandomType`].
+    distributions: [Distribution; RandomType::ALL.len()],
     unique: Unique,
 }
 
 impl Draws {
     pub(crate) fn new(settings: &RandomSettings, seed: u64, stream: Stream, state: u64) -> Self {
         let iterations = settings.iterations;
-        Self {
-            random: Random::new(seed, stream, state, 0),
-            default: settings.default,
-            gaussian: Distribution::Gaussian { iterations },
-            special: Distribution::Special {
+        let distribution = |which| match which {
+            RandomType::Uniform => Distribution::Uniform,
+            RandomType::Gaussian => Distribution::Gaussian { iterations },
+            RandomType::Special => Distribution::Special {
                 iterations,
                 width: f64::from(settings.special_percent) / 100.0,
                 share: f64::from(settings.special_share) / 100.0,
             },
-            pareto: Distribution::pareto(settings.pareto_h),
-            zipfian: Distribution::zipfian(settings.zipfian_exponent),
+            RandomType::Pareto => Distribution::pareto(settings.pareto_h),
+            RandomType::Zipfian => Distribution::zipfian(settings.zipfian_exponent),
+        };
+        Self {
+            random: Random::new(seed, stream, state, 0),
+            default: settings.default,
+            distributions: RandomType::ALL.map(distribution),
             unique: Unique::new(seed),
         }
     }
@@ -39,14 +41,7 @@ impl Draws {
     pub(crate) fn draw(&mut self, which: RandomType, low: f64, high: f64) -> f64 {
         let (low, high) = (wrap(low), wrap(high));
         let last = i64::from(high.wrapping_sub(low));
-        let distribution = match which {
-            RandomType::Uniform => &Distribution::Uniform,
-            RandomType::Gaussian => &self.gaussian,
-            RandomType::Special => &self.special,
-            RandomType::Pareto => &self.pareto,
-            RandomType::Zipfian => &self.zipfian,
-        };
-        let offset = distribution.draw(&mut self.random, 0, last);
+        let offset = self.distributions[which as usize].draw(&mut self.random, 0, last);
         f64::from(low.wrapping_add(offset as u32))
     }
 

@@ -3,10 +3,9 @@
 //! They are handed to Lua as addresses, which the prelude casts to the types below. A function that cannot do its work answers
 //! with a number below 0 and leaves the reason for `native.trouble`: errors must not be raised through compiled frames.
 
-use crate::context::{Context, Dropped, note_dropped, with};
+use crate::context::{Context, Dropped, ask, note_dropped, with};
 use crate::environment::RandomType;
-use crate::random::Draws;
-use crate::sql::{Around, Done, Sql, TROUBLE};
+use crate::sql::{Around, Sql};
 use dyno_model::ledger::ScriptCounter;
 use std::ffi::c_void;
 
@@ -96,35 +95,30 @@ scalars! {
     sb_rand_zipfian(low: u32, high: u32) -> u32 = "uint32_t (*)(uint32_t, uint32_t)" => draw(RandomType::Zipfian, low.into(), high.into()) as u32;
 
     /// Executes a prepared statement: the number of its result, 0 without one.
-    execute(statement: f64) -> f64 = "double (*)(double)" => sql(|sql, around, _| sql.execute(around, statement));
-    set_number(parameter: f64, value: f64) -> f64 = "double (*)(double, double)" => sql(|sql, _, _| sql.set_number(parameter, value));
-    set_integer(parameter: f64, value: i64) -> f64 = "double (*)(double, int64_t)" => sql(|sql, _, _| sql.set_integer(parameter, value));
-    set_null(parameter: f64) -> f64 = "double (*)(double)" => sql(|sql, _, _| sql.set_null(parameter));
-    set_random(parameter: f64, pattern: f64) -> f64 = "double (*)(double, double)" => sql(|sql, _, draws| sql.set_random(parameter, pattern, draws));
-    row_count(link: f64, result: f64) -> f64 = "double (*)(double, double)" => sql(|sql, _, _| sql.row_count(link, result));
-    column_count(link: f64, result: f64) -> f64 = "double (*)(double, double)" => sql(|sql, _, _| sql.column_count(link, result));
+    execute(statement: f64) -> f64 = "double (*)(double)" => ask(|sql, around, _| sql.execute(around, statement));
+    set_number(parameter: f64, value: f64) -> f64 = "double (*)(double, double)" => ask(|sql, _, _| sql.set_number(parameter, value));
+    set_integer(parameter: f64, value: i64) -> f64 = "double (*)(double, int64_t)" => ask(|sql, _, _| sql.set_integer(parameter, value));
+    set_null(parameter: f64) -> f64 = "double (*)(double)" => ask(|sql, _, _| sql.set_null(parameter));
+    set_random(parameter: f64, pattern: f64) -> f64 = "double (*)(double, double)" => ask(|sql, _, draws| sql.set_random(parameter, pattern, draws));
+    row_count(link: f64, result: f64) -> f64 = "double (*)(double, double)" => ask(|sql, _, _| sql.row_count(link, result));
+    column_count(link: f64, result: f64) -> f64 = "double (*)(double, double)" => ask(|sql, _, _| sql.column_count(link, result));
     free_result(link: f64, result: f64) -> f64 = "double (*)(double, double)" => told(|sql, _| sql.free(link, result));
-    more_results(link: f64) -> f64 = "double (*)(double)" => sql(|sql, _, _| sql.more_results(link));
-    next_result(link: f64) -> f64 = "double (*)(double)" => sql(|sql, around, _| sql.next_result(around, link));
+    more_results(link: f64) -> f64 = "double (*)(double)" => ask(|sql, _, _| sql.more_results(link));
+    next_result(link: f64) -> f64 = "double (*)(double)" => ask(|sql, around, _| sql.next_result(around, link));
     close_statement(statement: f64) -> f64 = "double (*)(double)" => told(|sql, _| sql.close_statement(statement));
     disconnect(link: f64) -> f64 = "double (*)(double)" => told(|sql, around| sql.disconnect(around.interrupts, link));
-    reconnect(link: f64) -> f64 = "double (*)(double)" => sql(|sql, around, _| sql.reconnect(around, link));
+    reconnect(link: f64) -> f64 = "double (*)(double)" => ask(|sql, around, _| sql.reconnect(around, link));
     roll_back(link: f64) -> f64 = "double (*)(double)" => told(|sql, _| sql.roll_back(link));
-    bulk_done(link: f64) -> f64 = "double (*)(double)" => sql(|sql, around, _| sql.bulk_done(around, link));
+    bulk_done(link: f64) -> f64 = "double (*)(double)" => ask(|sql, around, _| sql.bulk_done(around, link));
 
     /// Finalisers.
     drop_link(link: f64) -> f64 = "double (*)(double)" => dropped(Dropped::Link(link));
     drop_statement(statement: f64) -> f64 = "double (*)(double)" => dropped(Dropped::Statement(statement));
 }
 
-#[inline]
-fn sql(work: impl FnOnce(&mut Sql, &mut Around<'_>, &mut Draws) -> Done) -> f64 {
-    with(TROUBLE, |context| context.ask(work))
-}
-
-/// The same of an operation that brings no trouble.
+/// As [`ask`], of an operation that brings no trouble.
 fn told(work: impl FnOnce(&mut Sql, &mut Around<'_>)) -> f64 {
-    sql(|sql, around, _| {
+    ask(|sql, around, _| {
         work(sql, around);
         Ok(0.0)
     })

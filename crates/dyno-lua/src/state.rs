@@ -15,7 +15,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// One Lua state. It lives on the thread that loaded it.
+/// One Lua state. It lives on the thread that loaded it. What calls the script fails with what that raised, and everything when Lua is out of memory.
 pub struct State {
     // Dropped before the context that its finalisers speak to.
     lua: Option<OwnLua>,
@@ -32,10 +32,10 @@ impl State {
     /// # Errors
     /// When the script cannot be found, is no Lua, or raises an error at its top level.
     pub fn load(environment: &Arc<Environment>, role: Role) -> Result<Self> {
-        let state = Self::open(environment, role).map_err(|error| broken(&error))?;
+        let state = Self::open(environment, role)?;
         let entered = Entered::new(&state.home);
         state.run_script(&environment.script)?;
-        state.own("top_level_ended")?.call::<()>(()).map_err(|error| broken(&error))?;
+        state.own("top_level_ended")?.call::<()>(())?;
         drop(entered);
         state.settle();
         Ok(state)
@@ -89,7 +89,7 @@ impl State {
 
     /// A function that the prelude left for us.
     fn own(&self, name: &str) -> Result<Function> {
-        self.native().get(name).map_err(|error| broken(&error))
+        Ok(self.native().get(name)?)
     }
 
     fn run_script(&self, script: &ScriptSource) -> Result<()> {
@@ -97,12 +97,12 @@ impl State {
             ScriptSource::File(path) => ("file", path.to_string_lossy().into_owned(), None),
             ScriptSource::Module(name) => ("module", name.clone(), None),
             ScriptSource::Text { name, text } => {
-                ("text", name.clone(), Some(self.lua().create_string(text).map_err(|error| broken(&error))?))
+                ("text", name.clone(), Some(self.lua().create_string(text)?))
             }
         };
         // First what can be known without running anything, so that the kinds of errors can be told apart.
         let found: (Value, Option<String>, Option<String>) =
-            self.own("find_script")?.call((kind, name.as_str(), text)).map_err(|error| broken(&error))?;
+            self.own("find_script")?.call((kind, name.as_str(), text))?;
         match found {
             // `...` is the name of a module and nothing in a script, by which files that are both tell what they are.
             (Value::Function(chunk), ..) if kind == "module" => {
@@ -121,10 +121,10 @@ impl State {
 
     /// Calls a function of the script, or what it has in place of one; what it raises becomes an error.
     fn protected(&self, function: impl IntoLua, arguments: impl IntoLuaMulti) -> Result<Value> {
-        let function = function.into_lua(self.lua()).map_err(|error| broken(&error))?;
-        let mut all = arguments.into_lua_multi(self.lua()).map_err(|error| broken(&error))?;
+        let function = function.into_lua(self.lua())?;
+        let mut all = arguments.into_lua_multi(self.lua())?;
         all.push_front(function);
-        let mut answers: MultiValue = self.own("pcall")?.call(all).map_err(|error| broken(&error))?;
+        let mut answers: MultiValue = self.own("pcall")?.call(all)?;
         let is_done = answers.pop_front().and_then(|value| value.as_boolean()).unwrap_or(false);
         let value = answers.pop_front().unwrap_or(Value::Nil);
         if is_done { Ok(value) } else { Err(self.script_error(&value)) }
@@ -147,7 +147,7 @@ impl State {
                     _ => NOT_A_STRING.to_owned(),
                 }
             }
-            Value::Error(error) => broken(error).message,
+            Value::Error(error) => words(error),
             _ => NOT_A_STRING.to_owned(),
         };
         let message = without_own_place(&message);
@@ -165,66 +165,48 @@ impl State {
     /// When the table is malformed.
     pub fn declared_options(&self) -> Result<Option<Vec<DeclaredOption>>> {
         let _entered = Entered::new(&self.home);
-        let read = || -> mlua::Result<Option<Vec<DeclaredOption>>> {
-            let options: Value = self.cmdline()?.get("options")?;
-            let options = match options {
-                Value::Nil => return Ok(None),
-                Value::Table(options) => options,
-                other => {
-                    let kind =
-                        if other.is_number() || other.is_integer() { "number" } else { other.type_name() };
-                    let message = format!("wrong type for sysbench.cmdline.options: {kind}");
-                    return Err(mlua::Error::RuntimeError(message));
-                }
-            };
-            let mut declared = Vec::new();
-            for pair in options.pairs::<Value, Value>() {
-                declared.push(declared_option(pair?)?);
+        let options = match self.native().get::<Table>("cmdline")?.get("options")? {
+            Value::Nil => return Ok(None),
+            Value::Table(options) => options,
+            other => {
+                let kind = if other.is_number() || other.is_integer() { "number" } else { other.type_name() };
+                let message = format!("wrong type for sysbench.cmdline.options: {kind}");
+                return Err(ScriptError::new(ErrorKind::Runtime, message));
             }
-            declared.sort_by(|a, b| a.name.cmp(&b.name));
-            Ok(Some(declared))
         };
-        read().map_err(|error| broken(&error))
-    }
-
-    fn cmdline(&self) -> mlua::Result<Table> {
-        self.native().get("cmdline")
+        let mut declared = Vec::new();
+        for pair in options.pairs::<Value, Value>() {
+            declared.push(declared_option(pair?)?);
+        }
+        declared.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(Some(declared))
     }
 
     /// Fills `sysbench.opt`. The options named in `globals` become global variables too, except where there is a function of
     /// that name: scripts of the 0.5 era, which declare no options, read them so.
-    ///
-    /// # Errors
-    /// When Lua is out of memory.
     pub fn set_options(&self, values: &BTreeMap<String, OptionValue>, globals: &[String]) -> Result<()> {
         let _entered = Entered::new(&self.home);
-        let set = || -> mlua::Result<()> {
-            let lua = self.lua();
-            let table = lua.create_table()?;
-            for (name, value) in values {
-                let value = match value {
-                    OptionValue::Boolean(value) => Value::Boolean(*value),
-                    OptionValue::Number(value) => Value::Number(*value),
-                    OptionValue::Text(value) => Value::String(lua.create_string(value)?),
-                    OptionValue::List(values) => {
-                        Value::Table(lua.create_sequence_from(values.iter().map(String::as_str))?)
-                    }
-                    OptionValue::Nothing => Value::Nil,
-                };
-                table.raw_set(name.as_str(), value)?;
-            }
-            self.native().get::<Function>("set_options")?.call((table, globals))
-        };
-        set().map_err(|error| broken(&error))
+        let lua = self.lua();
+        let table = lua.create_table()?;
+        for (name, value) in values {
+            let value = match value {
+                OptionValue::Boolean(value) => Value::Boolean(*value),
+                OptionValue::Number(value) => Value::Number(*value),
+                OptionValue::Text(value) => Value::String(lua.create_string(value)?),
+                OptionValue::List(values) => {
+                    Value::Table(lua.create_sequence_from(values.iter().map(String::as_str))?)
+                }
+                OptionValue::Nothing => Value::Nil,
+            };
+            table.raw_set(name.as_str(), value)?;
+        }
+        Ok(self.own("set_options")?.call((table, globals))?)
     }
 
     /// From here on it is noted which options are read of `sysbench.opt`.
-    ///
-    /// # Errors
-    /// When Lua is out of memory.
     pub fn watch_options(&self) -> Result<()> {
         let _entered = Entered::new(&self.home);
-        self.own("watch_options")?.call(()).map_err(|error| broken(&error))
+        Ok(self.own("watch_options")?.call(())?)
     }
 
     /// Names of the options that were read since [`Self::watch_options`]; `None` when the script went through all, or nobody watched.
@@ -275,9 +257,6 @@ impl State {
     }
 
     /// Runs a custom command. False when it returned `false`; nothing and anything else is success.
-    ///
-    /// # Errors
-    /// What the script raised.
     pub fn call_command(&self, name: &str) -> Result<bool> {
         let _entered = Entered::new(&self.home);
         let answer = self.protected(&self.own("call_command")?, name)?;
@@ -311,9 +290,6 @@ impl State {
 
     /// Runs the Lua global `thread_run`: events until the meter says no, or the script has had enough. Errors that may be
     /// ignored restart the event.
-    ///
-    /// # Errors
-    /// What the script raised.
     pub fn run_thread(&self, thread: u32) -> Result<()> {
         self.call("thread_run", Some(thread))
     }
@@ -349,7 +325,7 @@ impl State {
             return Err(ScriptError::new(ErrorKind::MissingFunction, "the script has no such report hook"));
         };
         let _entered = Entered::new(&self.home);
-        let table = self.lua().create_table_from(stat.iter().copied()).map_err(|error| broken(&error))?;
+        let table = self.lua().create_table_from(stat.iter().copied())?;
         self.protected(&hook, table).map(|_| ())
     }
 
@@ -391,12 +367,17 @@ fn without_own_place(message: &str) -> &str {
 }
 
 /// Trouble inside of the prelude or with memory.
-fn broken(error: &mlua::Error) -> ScriptError {
-    let message = match error {
+impl From<mlua::Error> for ScriptError {
+    fn from(error: mlua::Error) -> Self {
+        Self::new(ErrorKind::Runtime, words(&error))
+    }
+}
+
+fn words(error: &mlua::Error) -> String {
+    match error {
         mlua::Error::RuntimeError(message) => message.lines().next().unwrap_or_default().to_owned(),
         other => other.to_string(),
-    };
-    ScriptError::new(ErrorKind::Runtime, message)
+    }
 }
 
 /// What the prelude puts into the table `sysbench`.
