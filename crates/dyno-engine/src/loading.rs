@@ -16,7 +16,7 @@ const ROWS_PER_LOAD: u64 = 100_000;
 /// Tables smaller than this are not divided.
 const ROWS_PER_PART_MIN: u64 = 10_000;
 /// Connections that load at the same time. More than the processors: while one waits for the log, another parses.
-const LOADERS: usize = 4;
+pub const LOADERS: usize = 4;
 /// How often progress is reported.
 const LOOK: Duration = Duration::from_millis(20);
 

@@ -1,5 +1,5 @@
 //! Loads and trials of the native workloads. What measures is generic; here it is compiled for all of them, once, and not in every program
-//! that runs them.
+//! that runs them. Each fails as what it is of.
 
 use crate::measure::load::{LoadInput, LoadRecord, TrialError};
 use crate::trial::{run_load, run_spread_trial};
@@ -12,12 +12,6 @@ use dyno_model::target::Target;
 
 impl Native {
     /// [`run_load`] of it.
-    ///
-    /// # Errors
-    /// When nothing could be measured.
-    ///
-    /// # Panics
-    /// When there is no target.
     pub fn run_load(
         self,
         targets: &[Target],
@@ -28,9 +22,6 @@ impl Native {
     }
 
     /// [`run_trial`](crate::run_trial) of it.
-    ///
-    /// # Errors
-    /// When nothing could be measured.
     pub fn run_trial(
         self,
         input: &TrialInput<'_>,
@@ -40,12 +31,6 @@ impl Native {
     }
 
     /// [`run_spread_trial`] of it and others of its kind.
-    ///
-    /// # Errors
-    /// When nothing could be measured.
-    ///
-    /// # Panics
-    /// As [`run_spread_trial`].
     pub fn run_spread_trial(
         self,
         others: Vec<Self>,

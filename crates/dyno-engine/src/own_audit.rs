@@ -28,7 +28,7 @@ struct Count {
     undone: AtomicU64,
 }
 
-/// All rules, and what they need to know.
+/// All rules, and what they need to know. They fail when a value cannot be had.
 #[derive(Default)]
 pub struct OwnAudit {
     rules: Vec<Rule>,
@@ -87,9 +87,6 @@ impl OwnAudit {
     }
 
     /// The values before a trial.
-    ///
-    /// # Errors
-    /// When one cannot be had.
     pub async fn values(&self, connection: &mut Connection) -> Result<Vec<i64>, OperationFailure> {
         let mut values = Vec::with_capacity(self.rules.len());
         for rule in &self.rules {
@@ -99,9 +96,6 @@ impl OwnAudit {
     }
 
     /// The values after a trial beside what they have to be.
-    ///
-    /// # Errors
-    /// When one cannot be had.
     pub async fn checks(
         &self,
         connection: &mut Connection,

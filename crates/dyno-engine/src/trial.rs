@@ -138,9 +138,6 @@ pub fn run_trial<W: Workload>(
 /// The same with clients that are spread over databases: [`TrialInput::nodes`] are these, and each has a workload of its own, which all are of one kind
 /// and have the same options. Each workload numbers its clients from 0, and is audited for itself; transactions have the names of the databases.
 ///
-/// # Errors
-/// When nothing could be measured. Trouble during measuring is in the record's findings instead.
-///
 /// # Panics
 /// When there is no workload, or there are several and not as many as nodes.
 pub fn run_spread_trial<W: Workload>(

@@ -43,7 +43,10 @@ pub trait DataSet: Send + Sync {
         false
     }
 
-    fn tables(&self) -> Vec<TableDefinition>;
+    /// The tables, with as many rows as are loaded.
+    fn tables(&self) -> Vec<TableDefinition> {
+        Vec::new()
+    }
 
     /// The data sets that this one consists of, each of which is made when those before it are. None: it is one itself. Its tables are those of all.
     fn parts(&self) -> Vec<&dyn DataSet> {
@@ -83,9 +86,5 @@ pub struct NoData;
 impl DataSet for NoData {
     fn fingerprint(&self) -> String {
         String::new()
-    }
-
-    fn tables(&self) -> Vec<TableDefinition> {
-        Vec::new()
     }
 }

@@ -104,7 +104,8 @@ pub struct Histories {
     history: OnceLock<Arc<History>>,
 }
 
-/// A row per object: so many that are in use at a time, one set of them after the other, and one set that is not in the history.
+/// A row per object: so many that are in use at a time, one set of them after the other, and one set that is not in the history. No trial uses
+/// another's table: what an earlier trial wrote is in no history of the next.
 struct Table {
     objects: Objects,
     keys: u64,
@@ -465,11 +466,6 @@ impl DataSet for Table {
     fn fingerprint(&self) -> String {
         let Self { objects, keys, sets, clients, has_ledger, .. } = self;
         format!("history {objects} keys={keys} sets={sets} clients={clients} ledger={has_ledger}")
-    }
-
-    fn is_reusable(&self) -> bool {
-        // What an earlier trial wrote is in no history of the next.
-        false
     }
 
     fn tables(&self) -> Vec<TableDefinition> {

@@ -17,8 +17,29 @@ use dyno_model::catalog::{HTTP, WorkloadDescription};
 use dyno_model::plan::WorkloadPlan;
 use dyno_model::target::Engine;
 
-/// Any native workload.
-pub enum Native {
+/// Lists the kinds: makes the type that is any of them, and each of them out of it.
+macro_rules! natives {
+    ($($(#[$doc:meta])+ $kind:ident($workload:ty),)+) => {
+        /// Any native workload.
+        pub enum Native {
+            $($(#[$doc])+ $kind($workload),)+
+        }
+
+        $(impl TryFrom<Native> for $workload {
+            /// It is of another kind.
+            type Error = ();
+
+            fn try_from(native: Native) -> Result<Self, ()> {
+                match native {
+                    Native::$kind(workload) => Ok(workload),
+                    _ => Err(()),
+                }
+            }
+        })+
+    };
+}
+
+natives! {
     /// Counters under a rush of clients.
     Rush(Rush),
     /// The OLTP family on the sbtest tables.
@@ -57,35 +78,6 @@ macro_rules! with_native {
 }
 
 pub(crate) use with_native;
-
-/// A workload of each kind out of any.
-macro_rules! out_of_native {
-    ($($kind:ident($workload:ty)),+) => {
-        $(impl TryFrom<Native> for $workload {
-            /// It is of another kind.
-            type Error = ();
-
-            fn try_from(native: Native) -> Result<Self, ()> {
-                match native {
-                    Native::$kind(workload) => Ok(workload),
-                    _ => Err(()),
-                }
-            }
-        })+
-    };
-}
-
-out_of_native!(
-    Rush(Rush),
-    Oltp(Oltp),
-    RandomSelects(RandomSelects),
-    BulkInsert(BulkInsert),
-    Dbatest(Dbatest),
-    MassInsert(MassInsert),
-    Crud(Crud),
-    History(Histories),
-    Http(Http)
-);
 
 impl Native {
     /// Makes a workload from a plan whose options were checked against [`catalog`].

@@ -55,9 +55,6 @@ const UNSIGNED: u16 = 1 << 5;
 
 impl Column {
     /// Decodes a column definition.
-    ///
-    /// # Errors
-    /// When it is cut off.
     pub fn decode(payload: &[u8]) -> Result<Self> {
         let mut cursor = Cursor::new(payload);
         // Catalogue, database, table, original table, name, original name.
@@ -74,9 +71,6 @@ impl Column {
     }
 
     /// The name in a column definition.
-    ///
-    /// # Errors
-    /// When it is cut off.
     pub fn name(payload: &[u8]) -> Result<std::borrow::Cow<'_, str>> {
         let mut cursor = Cursor::new(payload);
         // Catalogue, database, table, original table.

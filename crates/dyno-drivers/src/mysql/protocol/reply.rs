@@ -30,9 +30,6 @@ pub struct Done {
 
 impl Done {
     /// Decodes an OK packet (first byte 0x00 or 0xFE).
-    ///
-    /// # Errors
-    /// When it is cut off.
     #[inline]
     pub fn decode_ok(payload: &[u8]) -> Result<Self> {
         let mut cursor = Cursor::new(payload);
@@ -63,9 +60,6 @@ pub struct ServerError {
 
 impl ServerError {
     /// Decodes a payload that begins with 0xFF.
-    ///
-    /// # Errors
-    /// When it is cut off.
     pub fn decode(payload: &[u8]) -> Result<Self> {
         let mut cursor = Cursor::new(payload);
         cursor.u8()?;
