@@ -10,12 +10,10 @@ use crate::random::Generator;
 use crate::script::{self, Action, DEFINING, Script, Store};
 use crate::terminal::Terminal;
 use crate::variables::{Names, Variables};
-use dyno_drivers::{Connection, Driver, Io, Patience, RowWriter, block_on, lock};
+use dyno_drivers::{Connection, Driver, Io, Patience, block_on, lock};
 use dyno_engine::random::Random;
 use dyno_engine::text::lasting;
-use dyno_engine::workload::{
-    AuditFacts, ClientId, DataSet, TableDefinition, Workload, isolation_option, isolation_setup,
-};
+use dyno_engine::workload::{AuditFacts, ClientId, DataSet, Workload, isolation_option, isolation_setup};
 use dyno_engine::{OwnAudit, Session, TrialError, TrialInput, run_spread_trial};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::{OptionDescription, OptionKind, OptionValue, WorkloadDescription, WorkloadOptions};
@@ -132,15 +130,9 @@ impl DataSet for Setup {
         self.is_reusable && !self.statements.is_empty()
     }
 
-    fn tables(&self) -> Vec<TableDefinition> {
-        Vec::new()
-    }
-
     fn statements(&self) -> &[String] {
         &self.statements
     }
-
-    fn row(&self, _table: usize, _row: u64, _out: &mut dyn RowWriter) {}
 }
 
 impl Transactions {
@@ -155,7 +147,7 @@ impl Transactions {
         for given in options.scripts(SCRIPTS) {
             let parsed = script::parse(&given.name, &given.text, given.weight, quoting, &mut names);
             let parsed = parsed.map_err(|error| format!("the script {error}"))?;
-            if !parsed.commands.iter().any(|command| matches!(command.action, Action::Sql(_))) {
+            if parsed.statements().next().is_none() {
                 return Err(format!("the script {} sends no statement", given.name));
             }
             scripts.push(parsed);
@@ -184,23 +176,17 @@ impl Transactions {
     #[must_use]
     pub fn writing(&self) -> Option<(&str, &str)> {
         self.program.scripts.iter().find_map(|script| {
-            let found = script.commands.iter().find(|command| match &command.action {
-                Action::Sql(sql) => !reads(sql.template(), self.quoting),
-                _ => false,
-            });
-            Some((script.name.as_str(), found?.line.as_str()))
+            let (found, _) = script.statements().find(|(_, sql)| !reads(sql.template(), self.quoting))?;
+            Some((script.name.as_str(), found.line.as_str()))
         })
     }
 
     /// Words among which are the names of all tables that its scripts may change, in small letters; `None` when they cannot be told.
     #[must_use]
     pub fn changes(&self) -> Option<BTreeSet<String>> {
-        let commands = self.program.scripts.iter().flat_map(|script| &script.commands);
-        let statements = commands.filter_map(|command| match &command.action {
-            Action::Sql(sql) => Some(changed(sql.template(), self.quoting)),
-            _ => None,
-        });
-        let each: Option<Vec<BTreeSet<String>>> = statements.collect();
+        let statements = self.program.scripts.iter().flat_map(Script::statements);
+        let each: Option<Vec<BTreeSet<String>>> =
+            statements.map(|(_, sql)| changed(sql.template(), self.quoting)).collect();
         Some(each?.into_iter().flatten().collect())
     }
 
@@ -219,8 +205,7 @@ impl Transactions {
             block_on(Connection::connect(target, &Io::Patient(Patience::for_questions(target))))?;
         let mut refused = Vec::new();
         for script in &self.program.scripts {
-            for command in &script.commands {
-                let Action::Sql(sql) = &command.action else { continue };
+            for (command, sql) in script.statements() {
                 if begins_with(&command.line, &DEFINING) {
                     break;
                 }
@@ -258,12 +243,7 @@ fn unset<'n>(script: &Script, names: &'n Names) -> Option<&'n str> {
 
 /// True when a script takes effect as a whole or not at all: one statement, or all between BEGIN and COMMIT.
 fn is_whole(script: &Script) -> bool {
-    let sent: Vec<&str> = script
-        .commands
-        .iter()
-        .filter(|command| matches!(command.action, Action::Sql(_)))
-        .map(|command| command.line.as_str())
-        .collect();
+    let sent: Vec<&str> = script.statements().map(|(command, _)| command.line.as_str()).collect();
     let (begins, ends) = (["begin", "start"], ["commit", "end"]);
     match sent.as_slice() {
         [_] => true,
@@ -278,11 +258,10 @@ fn is_whole(script: &Script) -> bool {
 
 /// The script's name where it sends one statement; else the command's number and first words behind it.
 fn kind_name(scripts: &[Script], script: usize, command: usize) -> String {
-    let Script { name, commands, .. } = &scripts[script];
-    let sent = commands.iter().filter(|command| matches!(command.action, Action::Sql(_))).count();
-    match sent {
-        1 => name.clone(),
-        _ => format!("{name} {} {}", command + 1, first_words(&commands[command].line)),
+    let script = &scripts[script];
+    match script.statements().count() {
+        1 => script.name.clone(),
+        _ => format!("{} {} {}", script.name, command + 1, first_words(&script.commands[command].line)),
     }
 }
 
@@ -328,7 +307,7 @@ impl Transactions {
     /// Measures one trial: of one, or of one for each database that the clients are spread over.
     ///
     /// # Errors
-    /// When nothing could be measured. Trouble during measuring is in the record's findings instead.
+    /// As [`run_spread_trial`].
     pub fn run(
         all: Vec<Self>,
         input: &TrialInput<'_>,

@@ -104,29 +104,12 @@ fn extreme(function: Function, values: &[Value]) -> Evaluated {
 
 fn apply(function: Function, values: &[Value], environment: &mut Environment<'_>) -> Evaluated {
     match function {
-        Function::Is => return Ok(Value::Boolean(values[0] == values[1])),
+        Function::Is => Ok(Value::Boolean(values[0] == values[1])),
         Function::Debug => {
             (environment.debug)(values[0]);
-            return Ok(values[0]);
+            Ok(values[0])
         }
-        _ if values.contains(&Value::Null) => return Ok(Value::Null),
-        _ => {}
-    }
-    match function {
-        Function::Add
-        | Function::Subtract
-        | Function::Multiply
-        | Function::Divide
-        | Function::Modulo
-        | Function::Equal
-        | Function::NotEqual
-        | Function::Less
-        | Function::LessOrEqual
-        | Function::BitAnd
-        | Function::BitOr
-        | Function::BitXor
-        | Function::ShiftLeft
-        | Function::ShiftRight => operate(function, values[0], values[1]),
+        _ if values.contains(&Value::Null) => Ok(Value::Null),
         Function::Not => Ok(Value::Boolean(!values[0].boolean()?)),
         Function::Absolute => match values[0] {
             Value::Integer(value) => Ok(Value::Integer(value.wrapping_abs())),
@@ -154,13 +137,8 @@ fn apply(function: Function, values: &[Value], environment: &mut Environment<'_>
         | Function::RandomGaussian
         | Function::RandomExponential
         | Function::RandomZipfian => random(function, values, environment.random),
-        Function::And
-        | Function::Or
-        | Function::Case
-        | Function::Least
-        | Function::Greatest
-        | Function::Is
-        | Function::Debug => unreachable!("evaluated before"),
+        // What is evaluated before does not come here.
+        operator => operate(operator, values[0], values[1]),
     }
 }
 

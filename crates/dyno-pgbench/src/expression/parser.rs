@@ -28,7 +28,7 @@ pub(crate) fn parse(source: &str, at: usize, names: &mut Names) -> Result<(Expre
     let lexer = Lexer::new(source, at);
     let mut parser = Parser { lexer, next: Token::End, names };
     parser.advance()?;
-    let expression = parser.expression(Level::Or)?;
+    let expression = parser.expression(Level::None)?;
     match parser.next {
         Token::End => Ok((expression, parser.lexer.at())),
         _ => Err(parser.error("syntax error")),
@@ -38,34 +38,15 @@ pub(crate) fn parse(source: &str, at: usize, names: &mut Names) -> Result<(Expre
 /// How tightly an operator binds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
+    /// More loosely than all operators.
+    None,
     Or,
     And,
-    Not,
     Is,
     Compare,
     Bits,
     Add,
     Multiply,
-    Unary,
-}
-
-impl Level {
-    const ALL: [Self; 9] = [
-        Self::Or,
-        Self::And,
-        Self::Not,
-        Self::Is,
-        Self::Compare,
-        Self::Bits,
-        Self::Add,
-        Self::Multiply,
-        Self::Unary,
-    ];
-
-    /// What binds more tightly; nothing is tighter than a sign.
-    fn tighter(self) -> Self {
-        Self::ALL[(self as usize + 1).min(Self::ALL.len() - 1)]
-    }
 }
 
 /// An operator between two operands: how tightly it binds, its function, and whether the sides are exchanged.
@@ -134,26 +115,26 @@ impl<'s> Parser<'s, '_> {
         if self.accept(sign)? { Ok(()) } else { Err(self.error("syntax error")) }
     }
 
-    /// Everything that binds at least as tightly as `level`.
+    /// Everything that binds more tightly than `level`.
     fn expression(&mut self, level: Level) -> Parsed {
         let mut left = self.operand()?;
         let mut was_comparison = false;
         while let Token::Sign(sign) = self.next {
-            if matches!(sign, "is" | "isnull" | "notnull") && level <= Level::Is {
+            if matches!(sign, "is" | "isnull" | "notnull") && level < Level::Is {
                 self.advance()?;
                 left = self.is(sign, left)?;
                 was_comparison = false;
                 continue;
             }
             let Some((binding, function, is_exchanged)) = operator(sign) else { break };
-            if binding < level {
+            if binding <= level {
                 break;
             }
             if binding == Level::Compare && was_comparison {
                 return Err(self.error("syntax error"));
             }
             self.advance()?;
-            let right = self.expression(binding.tighter())?;
+            let right = self.expression(binding)?;
             left = call(function, if is_exchanged { [right, left] } else { [left, right] });
             was_comparison = binding == Level::Compare;
         }
@@ -207,18 +188,18 @@ impl<'s> Parser<'s, '_> {
         self.advance()?;
         match sign {
             "(" => {
-                let inner = self.expression(Level::Or)?;
+                let inner = self.expression(Level::None)?;
                 self.expect(")")?;
                 Ok(inner)
             }
-            "+" => self.expression(Level::Unary),
+            "+" => self.expression(Level::Multiply),
             "-" if self.next == Token::BeyondInteger => {
                 self.advance()?;
                 Ok(integer(i64::MIN))
             }
-            "-" => Ok(call(Function::Subtract, [integer(0), self.expression(Level::Unary)?])),
-            "~" => Ok(call(Function::BitXor, [integer(-1), self.expression(Level::Unary)?])),
-            "not" => Ok(call(Function::Not, [self.expression(Level::Not)?])),
+            "-" => Ok(call(Function::Subtract, [integer(0), self.expression(Level::Multiply)?])),
+            "~" => Ok(call(Function::BitXor, [integer(-1), self.expression(Level::Multiply)?])),
+            "not" => Ok(call(Function::Not, [self.expression(Level::And)?])),
             _ => self.case(),
         }
     }
@@ -227,15 +208,15 @@ impl<'s> Parser<'s, '_> {
     fn case(&mut self) -> Parsed {
         let mut parts = Vec::new();
         while self.accept("when")? {
-            parts.push(self.expression(Level::Or)?);
+            parts.push(self.expression(Level::None)?);
             self.expect("then")?;
-            parts.push(self.expression(Level::Or)?);
+            parts.push(self.expression(Level::None)?);
         }
         if parts.is_empty() {
             return Err(self.error("syntax error"));
         }
         let otherwise = if self.accept("else")? {
-            self.expression(Level::Or)?
+            self.expression(Level::None)?
         } else {
             Expression::Constant(Value::Null)
         };
@@ -252,9 +233,9 @@ impl<'s> Parser<'s, '_> {
         self.expect("(")?;
         let mut arguments = Vec::new();
         if !matches!(self.next, Token::Sign(")")) {
-            arguments.push(self.expression(Level::Or)?);
+            arguments.push(self.expression(Level::None)?);
             while self.accept(",")? {
-                arguments.push(self.expression(Level::Or)?);
+                arguments.push(self.expression(Level::None)?);
             }
         }
         if !matches!(self.next, Token::Sign(")")) {

@@ -16,6 +16,7 @@ pub(crate) enum Value {
 /// Digits with which a double is written, as C's `DBL_DIG` has it.
 const DIGITS: usize = 15;
 
+/// What is asked for as something that it is not fails in pgbench's words.
 impl Value {
     /// Name of the type in messages.
     pub(crate) fn type_name(self) -> &'static str {
@@ -28,9 +29,6 @@ impl Value {
     }
 
     /// As an integer; doubles are rounded half to even.
-    ///
-    /// # Errors
-    /// When the value has no integer, in pgbench's words.
     pub(crate) fn integer(self) -> Result<i64, String> {
         match self {
             Self::Integer(value) => Ok(value),
@@ -48,9 +46,6 @@ impl Value {
     }
 
     /// As a double.
-    ///
-    /// # Errors
-    /// When the value is no number, in pgbench's words.
     pub(crate) fn double(self) -> Result<f64, String> {
         match self {
             Self::Integer(value) => Ok(value as f64),
@@ -60,9 +55,6 @@ impl Value {
     }
 
     /// As a boolean; only booleans are.
-    ///
-    /// # Errors
-    /// When it is none, in pgbench's words.
     pub(crate) fn boolean(self) -> Result<bool, String> {
         match self {
             Self::Boolean(value) => Ok(value),

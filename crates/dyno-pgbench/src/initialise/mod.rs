@@ -10,15 +10,13 @@ use crate::failure;
 use crate::options::{Initialisation, STEPS, Step};
 use crate::terminal::Terminal;
 use dyno_drivers::{Connection, Discard, Driver, Io, Patience, block_on};
-use dyno_engine::loading::{Loading, load_table};
+use dyno_engine::loading::{LOADERS, Loading, load_table};
 use dyno_model::failure::OperationFailure;
 use dyno_model::target::Target;
 use rows::Accounts;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Connections that load at the same time: more than processors, because while one waits for the log another parses.
-const LOADERS: usize = 4;
 /// Rows after which a line of progress is written.
 const ROWS_PER_LINE: u64 = 100_000;
 /// Time between two lines of progress with `-q`.

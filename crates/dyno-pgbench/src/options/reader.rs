@@ -207,6 +207,7 @@ impl Reader {
     fn of_run(&mut self, name: &'static str, value: String) -> Result<Option<Request>, UsageError> {
         let run = &mut self.run;
         let invalid = |what: &str| UsageError::new(format!("invalid {what}: \"{value}\""));
+        let above_zero = |what: &str| Some(float(&value)).filter(|it| *it > 0.0).ok_or_else(|| invalid(what));
         match name {
             "builtin" => {
                 if value == "list" {
@@ -228,26 +229,22 @@ impl Reader {
             "connect" => run.style.connects_each_time = true,
             "define" => run.variables.push(definition(&value)?),
             "log" => self.has_log = true,
-            "latency-limit" => match float(&value) {
-                limit if limit > 0.0 => run.style.latency_limit = Some((limit * 1_000.0) as i64),
-                _ => return Err(invalid("latency limit")),
-            },
+            "latency-limit" => {
+                run.style.latency_limit = Some((above_zero("latency limit")? * 1_000.0) as i64);
+            }
             "progress" => run.style.progress = Some(number(&value, "-P/--progress", 1, INT_MAX)? as u64),
             "protocol" => {
                 run.query_mode = QueryMode::named(&value).ok_or_else(|| invalid("query mode (-M)"))?;
             }
             "report-per-command" | "report-latencies" => run.style.reports_commands = true,
-            "rate" => match float(&value) {
-                rate if rate > 0.0 => run.style.rate = Some(rate),
-                _ => return Err(invalid("rate limit")),
-            },
+            "rate" => run.style.rate = Some(above_zero("rate limit")?),
             "time" => self.seconds = Some(number(&value, "-T/--time", 1, INT_MAX)? as u64),
             "transactions" => {
                 self.transactions = Some(number(&value, "-t/--transactions", 1, INT_MAX)? as u64);
             }
             "vacuum-all" => run.vacuums_all = true,
-            "sampling-rate" => match float(&value) {
-                rate if rate > 0.0 && rate <= 1.0 => self.sampling = Some(rate),
+            "sampling-rate" => match above_zero("sampling rate")? {
+                rate if rate <= 1.0 => self.sampling = Some(rate),
                 _ => return Err(invalid("sampling rate")),
             },
             "aggregate-interval" => {
@@ -275,7 +272,7 @@ impl Reader {
 
     /// Looks at everything together.
     fn finish(mut self, others: Vec<String>) -> Result<Request, UsageError> {
-        let mut run = self.run;
+        let mut run = std::mem::take(&mut self.run);
         if !self.is_initialisation {
             if run.scripts.is_empty() {
                 run.scripts.push((Source::Builtin("tpcb-like"), 1));
@@ -322,7 +319,7 @@ impl Reader {
             (Some(transactions), None) => Length::Transactions(transactions),
             (None, None) => Length::default(),
         };
-        run.log = log(self.has_log, self.sampling, self.aggregate, self.log_prefix, self.seconds)?;
+        run.log = self.log()?;
         if run.has_progress_timestamp && run.style.progress.is_none() {
             return Err(UsageError::new("--progress-timestamp is allowed only under --progress"));
         }
@@ -333,45 +330,41 @@ impl Reader {
         }
         Ok(Request::Run(Box::new(run), self.address))
     }
-}
 
-/// What belongs to the log, and only to it.
-fn log(
-    has_log: bool,
-    sampling: Option<f64>,
-    aggregate: Option<u64>,
-    prefix: Option<String>,
-    seconds: Option<u64>,
-) -> Result<Option<Log>, UsageError> {
-    let error = |message: &str| Err(UsageError::new(message));
-    if sampling.is_some() && !has_log {
-        return error("log sampling (--sampling-rate) is allowed only when logging transactions (-l)");
-    }
-    if sampling.is_some() && aggregate.is_some() {
-        return error(
-            "log sampling (--sampling-rate) and aggregation (--aggregate-interval) cannot be used at the same time",
-        );
-    }
-    if aggregate.is_some() && !has_log {
-        return error("log aggregation is allowed only when actually logging transactions");
-    }
-    if prefix.is_some() && !has_log {
-        return error("log file prefix (--log-prefix) is allowed only when logging transactions (-l)");
-    }
-    if let (Some(seconds), Some(aggregate)) = (seconds, aggregate) {
-        if aggregate > seconds {
-            return Err(UsageError::new(format!(
-                "number of seconds for aggregation ({aggregate}) must not be higher than test duration ({seconds})"
-            )));
+    /// What belongs to the log, and only to it.
+    fn log(&mut self) -> Result<Option<Log>, UsageError> {
+        let Self { has_log, sampling, aggregate, seconds, .. } = *self;
+        let prefix = self.log_prefix.take();
+        let error = |message: &str| Err(UsageError::new(message));
+        if sampling.is_some() && !has_log {
+            return error("log sampling (--sampling-rate) is allowed only when logging transactions (-l)");
         }
-        if !seconds.is_multiple_of(aggregate) {
-            return Err(UsageError::new(format!(
-                "duration ({seconds}) must be a multiple of aggregation interval ({aggregate})"
-            )));
+        if sampling.is_some() && aggregate.is_some() {
+            return error(
+                "log sampling (--sampling-rate) and aggregation (--aggregate-interval) cannot be used at the same time",
+            );
         }
+        if aggregate.is_some() && !has_log {
+            return error("log aggregation is allowed only when actually logging transactions");
+        }
+        if prefix.is_some() && !has_log {
+            return error("log file prefix (--log-prefix) is allowed only when logging transactions (-l)");
+        }
+        if let (Some(seconds), Some(aggregate)) = (seconds, aggregate) {
+            if aggregate > seconds {
+                return Err(UsageError::new(format!(
+                    "number of seconds for aggregation ({aggregate}) must not be higher than test duration ({seconds})"
+                )));
+            }
+            if !seconds.is_multiple_of(aggregate) {
+                return Err(UsageError::new(format!(
+                    "duration ({seconds}) must be a multiple of aggregation interval ({aggregate})"
+                )));
+            }
+        }
+        let prefix = prefix.unwrap_or_else(|| "pgbench_log".to_owned());
+        Ok(has_log.then_some(Log { prefix, sampling, aggregate }))
     }
-    let prefix = prefix.unwrap_or_else(|| "pgbench_log".to_owned());
-    Ok(has_log.then_some(Log { prefix, sampling, aggregate }))
 }
 
 /// An integer within limits.

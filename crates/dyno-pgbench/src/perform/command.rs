@@ -236,30 +236,25 @@ impl Step<'_> {
             return self.queue(sql).await;
         }
         self.performer.has_waited = true;
-        match &sql.store {
-            Store::Nothing => {
-                let answered = self.send(sql, &mut Discard).await;
-                self.answered(Some(sql), answered)
+        if sql.store == Store::Nothing {
+            let answered = self.send(sql, &mut Discard).await;
+            return self.answered(Some(sql), answered);
+        }
+        let mut rows = LastRows::default();
+        let answered = self.send(sql, &mut rows).await;
+        self.answered(Some(sql), answered)?;
+        match (&sql.store, rows.results.last()) {
+            (Store::AnyRow(prefix), _) => rows
+                .results
+                .iter()
+                .filter(|result| result.count > 0)
+                .try_for_each(|result| self.store(result.fields(), prefix, "aset")),
+            (Store::LastRow(prefix), Some(result)) if result.count == 1 => {
+                self.store(result.fields(), prefix, "gset")
             }
-            Store::LastRow(prefix) => {
-                let mut rows = LastRows::default();
-                let answered = self.send(sql, &mut rows).await;
-                self.answered(Some(sql), answered)?;
-                let last = rows.results.last();
+            (_, last) => {
                 let count = last.map_or(0, |result| result.count);
-                match last {
-                    Some(result) if count == 1 => self.store(result.fields(), prefix, "gset"),
-                    _ => Err(self.abort_query(&format!("expected one row, got {count}"))),
-                }
-            }
-            Store::AnyRow(prefix) => {
-                let mut rows = LastRows::default();
-                let answered = self.send(sql, &mut rows).await;
-                self.answered(Some(sql), answered)?;
-                for result in rows.results.iter().filter(|result| result.count > 0) {
-                    self.store(result.fields(), prefix, "aset")?;
-                }
-                Ok(())
+                Err(self.abort_query(&format!("expected one row, got {count}")))
             }
         }
     }

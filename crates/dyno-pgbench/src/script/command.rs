@@ -17,6 +17,16 @@ pub(crate) struct Script {
     pub(crate) commands: Vec<Command>,
 }
 
+impl Script {
+    /// Its commands that are statements.
+    pub(crate) fn statements(&self) -> impl Iterator<Item = (&Command, &Sql)> {
+        self.commands.iter().filter_map(|command| match &command.action {
+            Action::Sql(sql) => Some((command, sql)),
+            _ => None,
+        })
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Command {
     /// Its text: the first line of a statement, or a meta command as it was written.
