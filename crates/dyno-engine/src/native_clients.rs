@@ -1,25 +1,15 @@
 //! What all clients of a native workload have in common: the workload, the servers, the commit ledger.
 
-use crate::clients::Clients;
 use crate::commit_ledger::{self, CommitLedger};
-use crate::measure::crew::Crew;
-use crate::measure::load::{ClientId, TrialError};
-use crate::recording::{Kinds, NAMES_MAX, Totals};
-use crate::session::{COMMIT, CONTROL_KINDS, SessionPlan};
-use crate::settling::OpenSessions;
+use crate::measure::load::ClientId;
+use crate::recording::NAMES_MAX;
+use crate::session::{CONTROL_KINDS, SessionPlan};
 use crate::text::lasting;
-use crate::worker::hire_native;
-use crate::workload::{AuditFacts, Workload};
-use dyno_drivers::Connection;
-use dyno_model::audit::AuditCheck;
-use dyno_model::catalog::Growth;
+use crate::workload::Workload;
 use dyno_model::databases::{DATABASES_MAX, NAMED_MAX, transaction_names};
-use dyno_model::failure::OperationFailure;
-use dyno_model::history::History;
 use dyno_model::plan::LoadPlan;
 use dyno_model::retry::RetryPolicy;
 use dyno_model::target::Target;
-use dyno_model::units::Nanos;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -36,9 +26,9 @@ pub(crate) struct NativeClients<W: Workload> {
     /// So many of them, the last ones, have clients only when others are lost.
     spare: usize,
     /// What the clients note of their commits, where they do; for each workload.
-    ledgers: Vec<Arc<CommitLedger>>,
+    pub(crate) ledgers: Vec<Arc<CommitLedger>>,
     /// Names of transactions; none where nobody would tell them apart.
-    transactions: Vec<&'static str>,
+    pub(crate) transactions: Vec<&'static str>,
 }
 
 impl<W: Workload> NativeClients<W> {
@@ -78,7 +68,7 @@ impl<W: Workload> NativeClients<W> {
         &self.targets[(first + moves) % self.targets.len()]
     }
 
-    fn is_spread(&self) -> bool {
+    pub(crate) fn is_spread(&self) -> bool {
         self.workloads.len() > 1
     }
 
@@ -102,7 +92,7 @@ impl<W: Workload> NativeClients<W> {
         self.ledgers.get(self.database(client))
     }
 
-    /// The place among [`Kinds::transactions`] of a client's transaction, from its place among the names that the workload gives.
+    /// The place among [`Self::transactions`] of a client's transaction, from its place among the names that the workload gives.
     pub(crate) fn name(&self, client: ClientId, own: u16) -> u16 {
         if !self.is_spread() {
             return own;
@@ -113,78 +103,9 @@ impl<W: Workload> NativeClients<W> {
         }
     }
 
-    /// Names that each workload has among [`Kinds::transactions`].
-    fn names_each(&self) -> usize {
+    /// Names that each workload has among [`Self::transactions`].
+    pub(crate) fn names_each(&self) -> usize {
         self.transactions.len() / self.workloads.len()
-    }
-}
-
-impl<W: Workload> Clients for Arc<NativeClients<W>> {
-    type Baseline = W::Baseline;
-
-    fn kinds(&self) -> Kinds {
-        let statements = self.targets[0].1.kinds.clone();
-        let mut commits = self.workloads[0].commits();
-        commits.extend(statements.iter().rposition(|kind| *kind == COMMIT));
-        Kinds { statements, transactions: self.transactions.clone(), commits }
-    }
-
-    fn think(&self, name: u16) -> Option<Nanos> {
-        match self.names_each() {
-            _ if !self.is_spread() => self.workloads[0].think(name),
-            // Its name is that of its database alone.
-            1 if self.workloads[0].transactions().len() > 1 => None,
-            each => self.workloads[0].think(name % each as u16),
-        }
-    }
-
-    fn hire(&self, crew: &mut Crew<'_>) -> Result<(), TrialError> {
-        hire_native(crew, self)
-    }
-
-    fn sessions(&self) -> Vec<&OpenSessions> {
-        self.targets.iter().map(|(_, plan)| &*plan.sessions).collect()
-    }
-
-    fn databases(&self) -> usize {
-        self.workloads.len()
-    }
-
-    async fn baseline(
-        &self,
-        database: usize,
-        observer: &mut Connection,
-    ) -> Result<W::Baseline, OperationFailure> {
-        self.workloads[database].baseline(observer).await
-    }
-
-    fn growth(&self, baseline: &W::Baseline) -> Option<Growth> {
-        // Of several tables nobody says which one grows.
-        self.workloads[0].growth(baseline).filter(|_| self.workloads.len() == 1)
-    }
-
-    fn history(&self) -> Option<Arc<History>> {
-        self.workloads[0].history()
-    }
-
-    fn totals(&self, database: usize, all: &Totals) -> Totals {
-        match self.is_spread() {
-            false => all.clone(),
-            true => all.of_names(database * self.names_each()..(database + 1) * self.names_each()),
-        }
-    }
-
-    async fn audit(
-        &self,
-        database: usize,
-        observer: &mut Connection,
-        facts: &AuditFacts<'_, W::Baseline>,
-    ) -> Result<Vec<AuditCheck>, OperationFailure> {
-        let mut checks = self.workloads[database].audit(observer, facts).await?;
-        if let Some(ledger) = self.ledgers.get(database) {
-            checks.push(ledger.audit(observer).await?);
-        }
-        Ok(checks)
     }
 }
 

@@ -9,18 +9,23 @@ use crate::measure::meter::{Script, ScriptThreads, hire_scripts, kinds};
 use crate::measure::start::Start;
 use crate::native_clients::NativeClients;
 use crate::own_audit::OwnAudit;
-use crate::recording::Kinds;
-use crate::settling::{observe, settle};
+use crate::recording::{Kinds, Totals};
+use crate::session::COMMIT;
+use crate::settling::{OpenSessions, observe, settle};
 use crate::trial_input::{Counters, NodeState, Role, TrialInput};
 use crate::window::{StopCause, Window};
+use crate::worker::hire_native;
 use crate::workload::{AuditFacts, Workload};
 use dyno_drivers::{Connection, Driver, block_on};
 use dyno_model::audit::{AuditCheck, AuditRecord};
+use dyno_model::catalog::Growth;
 use dyno_model::event::{Listener, Phase};
 use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::history::History;
 use dyno_model::judge::{Asked, judge};
 use dyno_model::record::{TrialEnd, TrialRecord, Uptime};
 use dyno_model::target::Target;
+use dyno_model::units::Nanos;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -81,6 +86,75 @@ fn measure(
         company.begin(&start);
     }
     Ok(crew.measure(&start, listener))
+}
+
+impl<W: Workload> Clients for Arc<NativeClients<W>> {
+    type Baseline = W::Baseline;
+
+    fn kinds(&self) -> Kinds {
+        let statements = self.targets[0].1.kinds.clone();
+        let mut commits = self.workloads[0].commits();
+        commits.extend(statements.iter().rposition(|kind| *kind == COMMIT));
+        Kinds { statements, transactions: self.transactions.clone(), commits }
+    }
+
+    fn think(&self, name: u16) -> Option<Nanos> {
+        match self.names_each() {
+            _ if !self.is_spread() => self.workloads[0].think(name),
+            // Its name is that of its database alone.
+            1 if self.workloads[0].transactions().len() > 1 => None,
+            each => self.workloads[0].think(name % each as u16),
+        }
+    }
+
+    fn hire(&self, crew: &mut Crew<'_>) -> Result<(), TrialError> {
+        hire_native(crew, self)
+    }
+
+    fn sessions(&self) -> Vec<&OpenSessions> {
+        self.targets.iter().map(|(_, plan)| &*plan.sessions).collect()
+    }
+
+    fn databases(&self) -> usize {
+        self.workloads.len()
+    }
+
+    async fn baseline(
+        &self,
+        database: usize,
+        observer: &mut Connection,
+    ) -> Result<W::Baseline, OperationFailure> {
+        self.workloads[database].baseline(observer).await
+    }
+
+    fn growth(&self, baseline: &W::Baseline) -> Option<Growth> {
+        // Of several tables nobody says which one grows.
+        self.workloads[0].growth(baseline).filter(|_| self.workloads.len() == 1)
+    }
+
+    fn history(&self) -> Option<Arc<History>> {
+        self.workloads[0].history()
+    }
+
+    fn totals(&self, database: usize, all: &Totals) -> Totals {
+        match self.is_spread() {
+            false => all.clone(),
+            true => all.of_names(database * self.names_each()..(database + 1) * self.names_each()),
+        }
+    }
+
+    async fn audit(
+        &self,
+        database: usize,
+        observer: &mut Connection,
+        facts: &AuditFacts<'_, W::Baseline>,
+    ) -> Result<Vec<AuditCheck>, OperationFailure> {
+        let mut checks = self.workloads[database].audit(observer, facts).await?;
+        if let Some(ledger) = self.ledgers.get(database) {
+            checks.push(ledger.audit(observer).await?);
+        }
+        Ok(checks)
+    }
 }
 
 /// The threads of a script.

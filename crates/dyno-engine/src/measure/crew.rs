@@ -14,7 +14,7 @@ use crate::scheduling::give_way_to_server;
 use crate::window::Window;
 use dyno_drivers::lock;
 use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
-use dyno_model::failure::OperationFailure;
+use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::latency::LatencySummary;
 use dyno_model::ledger::{Ledger, ScriptCounts};
 use dyno_model::plan::{LoadPlan, StopRule};
@@ -190,8 +190,7 @@ impl<'a> Crew<'a> {
                 }
                 let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(post)));
                 let report = outcome.unwrap_or_else(|_| {
-                    let failure = dyno_model::failure::FailureKind::Other;
-                    let failure = failure.failure("a generator worker panicked");
+                    let failure = FailureKind::Other.failure("a generator worker panicked");
                     let _ = reports.send(Report::ConnectFailed(failure));
                     let trouble = Some("a generator worker panicked; this is a bug of dyno".to_owned());
                     WorkerReport { trouble, ..Default::default() }

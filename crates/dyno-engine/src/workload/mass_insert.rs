@@ -102,11 +102,6 @@ impl MassInsert {
     }
 }
 
-/// State of one client: room for the characters of one INSERT's rows.
-pub struct MassInsertClient {
-    people: Vec<Person>,
-}
-
 /// An e-mail address, whose beginning is the name.
 type Person = [u8; NAME_LENGTH + DOMAIN.len()];
 
@@ -125,7 +120,8 @@ fn text(bytes: &[u8]) -> &str {
 }
 
 impl Workload for MassInsert {
-    type Client = MassInsertClient;
+    /// Room for the characters of one INSERT's rows.
+    type Client = Vec<Person>;
     type Baseline = u64;
 
     fn kinds(&self) -> Vec<&'static str> {
@@ -141,26 +137,26 @@ impl Workload for MassInsert {
         &self.table
     }
 
-    fn client(&self, _id: ClientId) -> MassInsertClient {
-        MassInsertClient { people: Vec::with_capacity(self.rows_per_insert) }
+    fn client(&self, _id: ClientId) -> Vec<Person> {
+        Vec::with_capacity(self.rows_per_insert)
     }
 
     async fn transaction(
         &self,
-        client: &mut MassInsertClient,
+        people: &mut Vec<Person>,
         _sequence: u64,
         session: &mut Session,
         random: &mut Random,
     ) -> Result<(), OperationFailure> {
-        client.people.clear();
-        client.people.extend((0..self.rows_per_insert).map(|_| draw_person(random)));
-        if let [person] = client.people.as_slice() {
+        people.clear();
+        people.extend((0..self.rows_per_insert).map(|_| draw_person(random)));
+        if let [person] = people.as_slice() {
             let row = [Value::Text(text(person)), Value::Text(text(&person[..NAME_LENGTH]))];
             session.run(0, &row).await?;
             return Ok(());
         }
         let mut fields = Vec::with_capacity(2 * self.rows_per_insert);
-        for person in &client.people {
+        for person in &*people {
             fields.extend([Value::Text(text(person)), Value::Text(text(&person[..NAME_LENGTH]))]);
         }
         session.run(0, &fields).await?;

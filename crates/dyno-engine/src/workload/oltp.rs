@@ -266,7 +266,7 @@ impl Oltp {
     /// One new row as text, as sysbench sends it.
     async fn insert(
         &self,
-        client: &OltpClient,
+        client: ClientId,
         sequence: u64,
         session: &mut Session,
         random: &mut Random,
@@ -281,7 +281,7 @@ impl Oltp {
             }
             (_, true) => format!("INSERT INTO sbtest{table} (k, c, pad) VALUES ({k}, '{c}', '{pad}')"),
             (_, false) => {
-                let id = self.unique_id(session.seed(), client.id, sequence);
+                let id = self.unique_id(session.seed(), client, sequence);
                 format!("INSERT INTO sbtest{table} (id, k, c, pad) VALUES ({id}, {k}, '{c}', '{pad}')")
             }
         };
@@ -290,13 +290,8 @@ impl Oltp {
     }
 }
 
-/// State of one client.
-pub struct OltpClient {
-    id: ClientId,
-}
-
 impl Workload for Oltp {
-    type Client = OltpClient;
+    type Client = ClientId;
     type Baseline = Vec<u64>;
 
     fn kinds(&self) -> Vec<&'static str> {
@@ -329,19 +324,19 @@ impl Workload for Oltp {
         &self.data
     }
 
-    fn client(&self, id: ClientId) -> OltpClient {
-        OltpClient { id }
+    fn client(&self, id: ClientId) -> ClientId {
+        id
     }
 
     async fn transaction(
         &self,
-        client: &mut OltpClient,
+        client: &mut ClientId,
         sequence: u64,
         session: &mut Session,
         random: &mut Random,
     ) -> Result<(), OperationFailure> {
         if self.preset == Preset::Insert {
-            return self.insert(client, sequence, session, random).await;
+            return self.insert(*client, sequence, session, random).await;
         }
         if self.has_transaction {
             session.begin().await?;

@@ -90,7 +90,6 @@ pub struct RushClient {
     id: ClientId,
     entries: Vec<Entry>,
     log: Arc<Mutex<Vec<Entry>>>,
-    room: usize,
 }
 
 impl Drop for RushClient {
@@ -120,12 +119,6 @@ impl Rush {
             },
             log: Arc::default(),
         })
-    }
-
-    fn note(&self, client: &mut RushClient, row: i64, value_read: i64, sequence: u64, committed_at: u64) {
-        if client.entries.len() < client.room {
-            client.entries.push(Entry { row, value_read, client: client.id.0, sequence, committed_at });
-        }
     }
 
     /// Pairs of transactions that committed on top of the same value of the same row.
@@ -200,8 +193,7 @@ impl Workload for Rush {
     }
 
     fn client(&self, id: ClientId) -> RushClient {
-        // Every client may fill the log; what does not fit is dropped when the parts are put together.
-        RushClient { id, entries: Vec::new(), log: Arc::clone(&self.log), room: LOG_MAX / 8 }
+        RushClient { id, entries: Vec::new(), log: Arc::clone(&self.log) }
     }
 
     async fn transaction(
@@ -232,7 +224,11 @@ impl Workload for Rush {
             session.run(UPDATE, &[next, Value::Integer(row)]).await?;
         }
         session.commit().await?;
-        self.note(client, row, value, sequence, session.last_end());
+        // Every client may fill the log; what does not fit is dropped when the parts are put together.
+        if client.entries.len() < LOG_MAX / 8 {
+            let (client_id, committed_at) = (client.id.0, session.last_end());
+            client.entries.push(Entry { row, value_read: value, client: client_id, sequence, committed_at });
+        }
         Ok(())
     }
 
