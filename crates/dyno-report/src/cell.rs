@@ -3,7 +3,7 @@
 use crate::figures;
 use crate::messages::{Lang, compare, headings};
 use crate::words::Word;
-use dyno_analysis::model::{Estimate, Range};
+use dyno_analysis::model::{Estimate, RatioBound};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Cell {
@@ -55,8 +55,17 @@ impl Cell {
         Value::Empty.into()
     }
 
+    pub(crate) fn absent() -> Self {
+        Value::Absent.into()
+    }
+
     pub(crate) fn text(text: impl Into<String>) -> Self {
         Value::Text(text.into()).into()
+    }
+
+    /// A text, or nothing to tell.
+    pub(crate) fn told(text: Option<impl Into<String>>) -> Self {
+        text.map_or_else(Self::absent, Self::text)
     }
 
     /// A figure as it is shown, or nothing to show.
@@ -69,6 +78,10 @@ impl Cell {
         Self::figure(Some(figures::count(number)))
     }
 
+    pub(crate) fn ratio(ratio: Option<f64>, bound: Option<RatioBound>) -> Self {
+        Self::figure(ratio.map(|ratio| figures::bounded_ratio(ratio, bound)))
+    }
+
     /// A mean with its interval and, where it rests on other trials than so many, their number.
     pub(crate) fn estimate(estimate: Option<&Estimate>, valid: Option<u32>) -> Self {
         let figure = |estimate: &Estimate| Value::Figure {
@@ -79,14 +92,9 @@ impl Cell {
         estimate.map_or(Value::Absent, figure).into()
     }
 
-    /// Half the width of an estimate's interval, for forms that have a column for it.
-    pub(crate) fn half_width(estimate: Option<&Estimate>) -> Self {
-        Self::figure(estimate.and_then(figures::half_width))
-    }
-
-    pub(crate) fn interval(interval: Option<Range>) -> Self {
-        let span = |[low, high]: [String; 2]| Value::Span(low, high, " .. ");
-        interval.map(figures::ends).map_or(Value::Absent, span).into()
+    /// The least and the most, with a sign between them.
+    pub(crate) fn span(ends: Option<[String; 2]>, between: &'static str) -> Self {
+        ends.map_or(Value::Absent, |[low, high]| Value::Span(low, high, between)).into()
     }
 
     pub(crate) fn word(word: Word) -> Self {

@@ -29,16 +29,14 @@ pub(crate) fn render(model: &ReportModel, _lang: Lang) -> String {
     }
     step_lines(&mut sheet, model);
     for stage in &model.stages {
-        let owner = Owner::of(&model.treatments[stage.treatment], "stage", String::new());
-        sheet.figures_at(model, &owner, STAGE, stage, &stage.name);
+        sheet.figures(model, &Owner::part(model, "stage", stage.treatment, &stage.name), STAGE, stage);
     }
     for named in &model.transactions {
-        let owner = Owner::of(&model.treatments[named.treatment], "transaction", String::new());
-        sheet.figures_at(model, &owner, NAMED, named, &named.name);
+        sheet.figures(model, &Owner::part(model, "transaction", named.treatment, &named.name), NAMED, named);
     }
     for beside in &model.beside {
-        let owner = Owner::of(&model.treatments[beside.figures.treatment], "beside", word(&beside.audit));
-        sheet.figures_at(model, &owner, NAMED, &beside.figures, &beside.figures.name);
+        let part = Owner::part(model, "beside", beside.figures.treatment, &beside.figures.name);
+        sheet.figures(model, &Owner { state: word(&beside.audit), ..part }, NAMED, &beside.figures);
     }
     sheet.text()
 }
@@ -50,12 +48,19 @@ struct Owner<'a> {
     block: String,
     trial: &'a str,
     state: String,
+    /// What stands behind the names of its measures.
+    suffix: String,
 }
 
 impl<'a> Owner<'a> {
-    /// A treatment, or a step of it.
-    fn of(treatment: &'a TreatmentRow, scope: &'a str, state: String) -> Self {
-        Self { scope, treatment, block: String::new(), trial: "", state }
+    fn of(model: &'a ReportModel, scope: &'a str, treatment: usize) -> Self {
+        let (treatment, [block, state, suffix]) = (&model.treatments[treatment], Default::default());
+        Self { scope, treatment, block, trial: "", state, suffix }
+    }
+
+    /// A part of a treatment.
+    fn part(model: &'a ReportModel, scope: &'a str, treatment: usize, part: &str) -> Self {
+        Self { suffix: format!("@{part}"), ..Self::of(model, scope, treatment) }
     }
 }
 
@@ -87,22 +92,6 @@ impl Sheet {
         }
     }
 
-    /// The same; behind its name each measure has a place, which is a part of its owner.
-    fn figures_at<R>(
-        &mut self,
-        model: &ReportModel,
-        owner: &Owner<'_>,
-        measures: &[Measure<R>],
-        row: &R,
-        place: &str,
-    ) {
-        for measure in measures.iter().filter(|measure| !measure.id.is_empty()) {
-            if let Some(figure) = (measure.of)(row) {
-                self.figure(model, owner, (&format!("{}@{place}", measure.id), measure.unit), figure);
-            }
-        }
-    }
-
     fn figure(&mut self, model: &ReportModel, owner: &Owner<'_>, of: (&str, Unit), figure: Figure) {
         let line = &model.lines[owner.treatment.line];
         let clients = owner.treatment.clients.to_string();
@@ -118,20 +107,29 @@ impl Sheet {
         };
         let repeats = repeats.map(|repeats| repeats.to_string()).unwrap_or_default();
         let levels = line.levels.iter().map(String::as_str);
-        let (metric, unit) = (of.0, word(&of.1));
-        let rest =
-            [&clients, &owner.block, owner.trial, &owner.state, metric, &unit, &value, &low, &high, &repeats];
+        let (metric, unit) = (format!("{}{}", of.0, owner.suffix), word(&of.1));
+        let rest = [
+            &clients,
+            &owner.block,
+            owner.trial,
+            &owner.state,
+            &metric,
+            &unit,
+            &value,
+            &low,
+            &high,
+            &repeats,
+        ];
         self.line([owner.scope, &line.system_name].into_iter().chain(levels).chain(rest));
     }
 }
 
 fn trial_lines(sheet: &mut Sheet, model: &ReportModel, trial: &TrialRow) {
     let owner = Owner {
-        scope: "trial",
-        treatment: &model.treatments[trial.treatment],
         block: trial.block.to_string(),
         trial: &trial.id,
         state: word(&trial.state),
+        ..Owner::of(model, "trial", trial.treatment)
     };
     match &trial.figures {
         Some(figures) => sheet.figures(model, &owner, TRIAL, figures),
@@ -144,16 +142,17 @@ fn trial_lines(sheet: &mut Sheet, model: &ReportModel, trial: &TrialRow) {
 fn step_lines(sheet: &mut Sheet, model: &ReportModel) {
     let Some(growth) = &model.growth else { return };
     for line in &growth.lines {
-        let owner = Owner::of(&model.treatments[line.treatment], "step", String::new());
         for (step, rows) in line.steps.iter().zip(&growth.milestones) {
-            sheet.figures_at(model, &owner, STEP, step, &rows.to_string());
+            let owner = Owner::part(model, "step", line.treatment, &rows.to_string());
+            sheet.figures(model, &owner, STEP, step);
         }
     }
 }
 
 fn treatment_lines(sheet: &mut Sheet, model: &ReportModel, treatment: usize) {
     let row = &model.treatments[treatment];
-    let owner = Owner::of(row, "treatment", word(&row.validity));
+    let of_treatment = || Owner { state: word(&row.validity), ..Owner::of(model, "treatment", treatment) };
+    let owner = of_treatment();
     sheet.figures(model, &owner, TREATMENT_RATES, row);
     for search in model.searches.iter().filter(|search| search.treatment == treatment) {
         sheet.figures(model, &owner, FOUND, search);
@@ -171,12 +170,8 @@ fn treatment_lines(sheet: &mut Sheet, model: &ReportModel, treatment: usize) {
     if let Some(faults) = model.faults.iter().find(|row| row.treatment == treatment) {
         sheet.figures(model, &owner, FAULT, faults);
         for errors in &faults.errors {
-            for measure in FAULT_ERRORS {
-                if let Some(figure) = (measure.of)(errors) {
-                    let metric = format!("{}:{}", measure.id, errors.kind);
-                    sheet.figure(model, &owner, (&metric, measure.unit), figure);
-                }
-            }
+            let of_kind = Owner { suffix: format!(":{}", errors.kind), ..of_treatment() };
+            sheet.figures(model, &of_kind, FAULT_ERRORS, errors);
         }
     }
     if let Some(monitored) = model.resources.iter().find(|row| row.treatment == treatment) {

@@ -2,8 +2,9 @@
 
 use crate::cell::Cell;
 use crate::messages::{Lang, headings, names, notes};
-use crate::table::{Column, Table};
-use crate::tables::{by_line, of_treatments};
+use crate::sheet::Sheet;
+use crate::table::Table;
+use crate::tables::by_line;
 use crate::{figures, words};
 use dyno_analysis::model::{AnomalyExample, FoundAnomaly, ReportModel};
 use dyno_model::history::anomalies::{Anomaly, Involved};
@@ -11,23 +12,20 @@ use dyno_model::isolation::IsolationLevel;
 
 /// What transactions did to one another; what the level in force forbids alarms.
 pub(crate) fn table(model: &ReportModel) -> Table {
-    let rows = by_line(model).into_iter().filter_map(|(index, _)| {
-        let audit = model.audits.iter().find(|audit| audit.treatment == index)?;
-        Some((index, audit.anomalies.as_ref()?))
+    let audits = by_line(model, &model.audits, |audit| audit.treatment).into_iter();
+    let rows = audits.filter_map(|(index, audit)| Some((index, audit.anomalies.as_ref()?)));
+    let sheet = Sheet::of_treatments(model, rows)
+        .left(&headings::ISOLATION_LEVEL, |audit| Cell::figure(audit.level.map(IsolationLevel::sql)))
+        .right(&headings::COMMITTED, |audit| Cell::count(audit.committed));
+    let sheet = Anomaly::ALL.into_iter().fold(sheet, |sheet, anomaly| {
+        sheet.right(names::anomaly(anomaly), |audit| {
+            let found = audit.found.iter().find(|it| it.anomaly == anomaly);
+            found.map_or_else(Cell::absent, |it| {
+                Cell::count(it.count).alarming(it.is_forbidden && it.count > 0)
+            })
+        })
     });
-    let before = [Column::left(&headings::ISOLATION_LEVEL), Column::right(&headings::COMMITTED)];
-    let kinds = Anomaly::ALL.map(|anomaly| Column::right(names::anomaly(anomaly)));
-    let after = [Column::left(&headings::AUDIT_VERDICT)];
-    of_treatments(model, before.into_iter().chain(kinds).chain(after), rows, |audit| {
-        let mut cells =
-            vec![Cell::figure(audit.level.map(IsolationLevel::sql)), Cell::count(audit.committed)];
-        cells.extend(Anomaly::ALL.map(|anomaly| match audit.found.iter().find(|it| it.anomaly == anomaly) {
-            Some(it) => Cell::count(it.count).alarming(it.is_forbidden && it.count > 0),
-            None => Cell::figure(None),
-        }));
-        cells.push(Cell::word(words::audit(audit.verdict)));
-        cells
-    })
+    sheet.left(&headings::AUDIT_VERDICT, |audit| Cell::word(words::audit(audit.verdict))).table()
 }
 
 /// Of each treatment's anomalies the first of each kind; then how many transactions are in no history.

@@ -3,7 +3,7 @@
 //!
 //! # Layout (read in this order)
 //! * `messages`: all prose, a file for each language; `figures`, `words`: how values and states look;
-//! * `measures`: the one table of measures; `cell`, `table`: typed cells and what they stand in; `tables`, `beside`, `faults`, `isolation`, `notes`, `facts`, `topology`: what a report shows;
+//! * `measures`: the one table of measures; `cell`, `table`: typed cells and what they stand in, `sheet`: a table column by column; `tables`, `isolation`, `notes`, `facts`, `topology`, `sections`: what a report shows;
 //! * `test_report`: what the form of agencies holds;
 //! * `checkup`, `preflight`, `plan`, `progress`: what commands say beside reports;
 //! * `breaks`: where lines may be broken; `text`, `markdown`, `csv`, `json`, `html`: the forms; `grid`: a table in the page; `chart`: SVG;
@@ -13,7 +13,6 @@
 //! Reports are functions of the model: the same model gives the same bytes. No file of a run is read here.
 #![warn(missing_docs)]
 
-mod beside;
 mod breaks;
 mod cell;
 mod chart;
@@ -21,7 +20,6 @@ mod checkup;
 pub mod compare;
 mod csv;
 mod facts;
-mod faults;
 mod figures;
 mod format;
 mod grid;
@@ -35,6 +33,8 @@ mod notes;
 mod plan;
 mod preflight;
 mod progress;
+mod sections;
+mod sheet;
 mod table;
 mod tables;
 mod test_report;

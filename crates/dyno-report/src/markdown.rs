@@ -2,11 +2,12 @@
 
 use super::facts::Fact;
 use super::table::{Table, escaped};
-use super::test_report::{Part, cover, sections};
-use super::{beside, faults, isolation, notes, tables, topology};
+use super::test_report::{self, Part, cover};
+use super::{isolation, notes, tables, topology};
 use crate::messages::{
     Lang, Message, conclusion, growth as growth_texts, headings, notes as texts, page as words,
 };
+use crate::sections::{self, Section};
 use dyno_analysis::model::ReportModel;
 use dyno_model::printable::lines;
 
@@ -28,33 +29,16 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
         page.paragraph(&escaped(texts::NOTE_BOUNDS.text(lang)));
     }
     page.section(growth_texts::GROWTH, &tables::steps(model, lang), &[growth_texts::GROWTH_NOTE]);
-    page.section(headings::SEARCHES, &tables::searches(model), &[texts::NOTE_SEARCH]);
-    page.section(headings::STAGES, &tables::stages(model), &[texts::NOTE_STAGES]);
-    page.section(headings::TRANSACTIONS, &tables::transactions(model), &[texts::NOTE_TRANSACTIONS]);
-    page.section(headings::BESIDE, &beside::table(model), &[texts::NOTE_BESIDE]);
-    let limits = tables::limits(model);
-    page.section(headings::LIMITS, &limits, &[]);
-    if !limits.is_empty() {
-        page.paragraph(&escaped(&notes::limit_rules(model, lang)));
-    }
-    let questions = tables::questions(model, lang);
-    page.section(headings::QUESTIONS, &questions, &[]);
-    if !questions.is_empty() {
-        page.paragraph(&escaped(&notes::question_rules(model, lang)));
-    }
-    let scatter = tables::scatter(model, lang);
-    page.section(headings::SCATTER, &scatter, &[]);
-    if !scatter.is_empty() {
-        page.paragraph(&escaped(&notes::scatter(model, lang)));
-    }
+    page.titled(sections::loads(model, lang));
+    page.titled(sections::limits(model, lang));
+    page.titled(sections::questions(model, lang));
     page.comparisons(model);
     page.section(growth_texts::GROWTH_COMPARISONS, &tables::step_comparisons(model, lang), &[]);
     if let Some(growth) = model.growth.as_ref().filter(|growth| !growth.comparisons.is_empty()) {
         let family = growth.comparisons.len().to_string();
         page.paragraph(&escaped(&growth_texts::GROWTH_COMPARISONS_NOTE.fill(lang, &[("family", &family)])));
     }
-    page.section(headings::FAULTS, &faults::table(model, lang), &[texts::NOTE_FAULTS]);
-    page.section(headings::FAULT_ERRORS, &faults::errors(model), &[texts::NOTE_FAULT_ERRORS]);
+    page.titled(sections::faults(model, lang));
     page.audits(model);
     page.doubts(model);
     page.section(headings::FAILURES, &tables::failures(model, lang), &[texts::NOTE_FAILURES]);
@@ -85,7 +69,7 @@ pub(crate) fn test_report(model: &ReportModel, lang: Lang) -> String {
     let mut page = Page { text: format!("# {}\n", escaped(&model.title)), lang };
     page.paragraph(&escaped(headings::TEST_REPORT.text(lang)));
     page.facts(&cover(model));
-    for (at, section) in sections(model, lang).into_iter().enumerate() {
+    for (at, section) in test_report::sections(model, lang).into_iter().enumerate() {
         page.text.push_str(&format!("\n## {}. {}\n", at + 1, escaped(section.title.text(lang))));
         for part in section.parts {
             page.part(&part, model);
@@ -124,6 +108,14 @@ impl Page {
         self.table(table);
         for note in notes {
             self.paragraph(&escaped(&note.fill(self.lang, &[])));
+        }
+    }
+
+    fn titled(&mut self, sections: Vec<Section>) {
+        for Section { heading, table, note, .. } in sections {
+            self.heading(*heading);
+            self.table(&table);
+            self.paragraph(&escaped(&note));
         }
     }
 

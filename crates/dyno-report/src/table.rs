@@ -54,16 +54,6 @@ impl Column {
     pub(crate) fn left(heading: &'static Message) -> Self {
         Self { heading, align: Align::Left, form: Form::All }
     }
-
-    /// The column, in text and Markdown only.
-    pub(crate) fn in_text(self) -> Self {
-        Self { form: Form::Text, ..self }
-    }
-
-    /// The column, in the page only.
-    pub(crate) fn in_page(self) -> Self {
-        Self { form: Form::Page, ..self }
-    }
 }
 
 /// A table of typed cells, which every form lays out in its way.
@@ -89,11 +79,6 @@ impl Table {
     /// A table without rows.
     pub(crate) fn new(columns: impl IntoIterator<Item = Column>) -> Self {
         Self { columns: columns.into_iter().collect(), groups: Vec::new(), names: &[] }
-    }
-
-    /// The same, whose groups are pairs of what is judged and what it is judged against.
-    pub(crate) fn of_pairs(columns: impl IntoIterator<Item = Column>) -> Self {
-        Self { names: &[&headings::SUBJECT, &headings::BASELINE], ..Self::new(columns) }
     }
 
     /// Adds a row.

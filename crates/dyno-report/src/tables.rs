@@ -1,59 +1,42 @@
 //! The tables of a report: which measures stand in which column. Text, Markdown and the page show the same tables; nothing is computed here.
 
-use crate::cell::{Cell, Value};
+use crate::cell::Cell;
 use crate::figures;
 use crate::measures::{
-    GENERATOR, LATENCY, LEDGER, Measure, NAMED, RESOURCES, STAGE, STEP, TREATMENT_BOOKS, TREATMENT_LOST,
-    TREATMENT_RATES, TRIAL, UPDATES,
+    FAULT, FAULT_ERRORS, GENERATOR, LATENCY, LEDGER, NAMED, RESOURCES, STAGE, STEP, TREATMENT_BOOKS,
+    TREATMENT_LOST, TREATMENT_RATES, TRIAL, UPDATES,
 };
 use crate::messages::{Lang, finding, growth, headings, names, page, question, said};
-use crate::table::{Column, Table};
+use crate::sheet::Sheet;
+use crate::table::{Form, Table};
 use crate::words;
 use dyno_analysis::model::{
-    AuditRow, Comparison, ComparisonOf, Effect, KindCount, LimitRow, LimitVerdict, NamedRow, Question,
-    ReportModel, StageRow, StatementRow, StatementTable, TreatmentRow, TrialRow, UpdateAudit, Verdict,
+    AuditRow, Comparison, ComparisonOf, Estimate, KindCount, LimitVerdict, NamedRow, Question, Range,
+    ReportModel, StatementRow, StatementTable, TreatmentRow, TrialRow, UpdateAudit, Verdict,
 };
 use dyno_model::audit::AuditVerdict;
 use dyno_model::failure::FailureKind;
 use dyno_model::finding::Severity;
 use dyno_model::plan::LoadBy;
 use dyno_model::words::short_factor;
+use std::cmp::Reverse;
 
-/// Columns of those measures that tables have.
-pub(crate) fn columns<R>(measures: &'static [Measure<R>]) -> impl Iterator<Item = Column> {
-    measures.iter().filter_map(|measure| measure.heading).map(Column::right)
-}
-
-/// Cells of those measures that tables have; dashes without a row.
-pub(crate) fn cells<R>(measures: &'static [Measure<R>], row: Option<&R>) -> impl Iterator<Item = Cell> {
-    let shown = measures.iter().filter(|measure| measure.heading.is_some());
-    shown.map(move |measure| row.map_or_else(|| Cell::figure(None), |row| measure.cell(row)))
-}
-
-fn treatment(model: &ReportModel, index: usize) -> Cell {
-    Value::Treatment { index, clients: model.treatments[index].clients }.into()
-}
-
-/// Treatments by line and rising number of clients.
-pub(crate) fn by_line(model: &ReportModel) -> Vec<(usize, &TreatmentRow)> {
-    let mut rows: Vec<_> = model.treatments.iter().enumerate().collect();
-    rows.sort_by_key(|(_, row)| (row.line, row.clients));
+/// Rows with their treatments, by line and rising number of clients.
+pub(crate) fn by_line<'a, R>(
+    model: &ReportModel,
+    rows: impl IntoIterator<Item = &'a R>,
+    treatment: impl Fn(&R) -> usize,
+) -> Vec<(usize, &'a R)> {
+    let mut rows: Vec<_> = rows.into_iter().map(|row| (treatment(row), row)).collect();
+    rows.sort_by_key(|(index, _)| (model.treatments[*index].line, model.treatments[*index].clients));
     rows
 }
 
-/// A table with a row per treatment, under the names of their lines.
-pub(crate) fn of_treatments<R>(
-    model: &ReportModel,
-    columns: impl IntoIterator<Item = Column>,
-    rows: impl IntoIterator<Item = (usize, R)>,
-    mut cells: impl FnMut(R) -> Vec<Cell>,
-) -> Table {
-    let mut table = Table::new([Column::right(&headings::CLIENTS)].into_iter().chain(columns));
-    for (index, row) in rows {
-        table.group(&[&model.line_of(index).label]);
-        table.row([treatment(model, index)].into_iter().chain(cells(row)));
-    }
-    table
+/// Treatments by line and rising number of clients.
+pub(crate) fn in_order(model: &ReportModel) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..model.treatments.len()).collect();
+    order.sort_by_key(|index| (model.treatments[*index].line, model.treatments[*index].clients));
+    order
 }
 
 /// Columns that say nothing without an open loop.
@@ -66,22 +49,17 @@ fn without_arrivals(table: Table, model: &ReportModel) -> Table {
 
 /// Main result: a group per line, a row per number of clients.
 pub(crate) fn results(model: &ReportModel) -> Table {
-    // The page has the half width beside the figure.
-    let mut rates: Vec<Column> = columns(TREATMENT_RATES).collect();
-    rates.insert(1, Column::right(&headings::INTERVAL).in_text());
-    let all =
-        [Column::right(&headings::TRIALS_VALID)].into_iter().chain(rates).chain(columns(TREATMENT_BOOKS));
-    let last = [Column::right(&headings::LOST_PERCENT), Column::left(&headings::VALIDITY_COLUMN)];
-    let table = of_treatments(model, all.chain(last), by_line(model), |row| {
-        let mut cells = vec![trials_valid(row)];
-        for measure in TREATMENT_RATES.iter().filter(|measure| measure.heading.is_some()) {
-            cells.push(measure.estimate_cell(row, (measure.id != "throughput").then_some(row.trials_valid)));
-        }
-        cells.insert(2, Cell::half_width(row.throughput.as_ref()));
-        cells.extend(self::cells(TREATMENT_BOOKS, Some(row)));
-        cells.extend([TREATMENT_LOST.cell(row), Cell::word(words::validity(row.validity))]);
-        cells
-    });
+    let rows = in_order(model).into_iter().map(|index| (index, &model.treatments[index]));
+    let (throughput, times) = TREATMENT_RATES.split_at(1);
+    let table = Sheet::of_treatments(model, rows)
+        .right(&headings::TRIALS_VALID, |row| trials_valid(row))
+        .estimates(throughput, |row| (*row, None))
+        .half_width(|row| row.throughput.as_ref())
+        .estimates(times, |row| (*row, Some(row.trials_valid)))
+        .measures(TREATMENT_BOOKS, |row| Some(*row))
+        .measures(&[TREATMENT_LOST], |row| Some(*row))
+        .left(&headings::VALIDITY_COLUMN, |row| Cell::word(words::validity(row.validity)))
+        .table();
     without_arrivals(table, model)
 }
 
@@ -94,87 +72,93 @@ fn trials_valid(row: &TreatmentRow) -> Cell {
 /// The highest loads that were searched for.
 pub(crate) fn searches(model: &ReportModel) -> Table {
     let is_rate = model.searches.iter().any(|row| row.search.most == LoadBy::Rate);
-    let columns = [
-        Column::left(&headings::LIMIT),
-        Column::right(&headings::TRIALS_VALID),
-        Column::right(if is_rate { &headings::HIGHEST_RATE } else { &headings::MOST_CLIENTS }),
-        Column::right(&headings::INTERVAL).in_text(),
-        Column::right(&headings::STEPS_TRIED),
-    ];
-    of_treatments(model, columns, model.searches.iter().map(|row| (row.treatment, row)), |row| {
-        vec![
-            Cell::text(figures::limit_on(row.search.measure, row.search.below)),
-            Cell::text(row.found.map_or(0, |found| found.repeats).to_string()),
-            Cell::estimate(row.found.as_ref(), None),
-            Cell::half_width(row.found.as_ref()),
-            Cell::text(row.steps.len().to_string()),
-        ]
-    })
+    let most = if is_rate { &headings::HIGHEST_RATE } else { &headings::MOST_CLIENTS };
+    let repeats = |found: Option<Estimate>| found.map_or(0, |found| found.repeats).to_string();
+    Sheet::of_treatments(model, model.searches.iter().map(|row| (row.treatment, row)))
+        .left(&headings::LIMIT, |row| Cell::text(figures::limit_on(row.search.measure, row.search.below)))
+        .right(&headings::TRIALS_VALID, |row| Cell::text(repeats(row.found)))
+        .right(most, |row| Cell::estimate(row.found.as_ref(), None))
+        .half_width(|row| row.found.as_ref())
+        .right(&headings::STEPS_TRIED, |row| Cell::text(row.steps.len().to_string()))
+        .table()
 }
 
 /// What each stage of a load brought.
 pub(crate) fn stages(model: &ReportModel) -> Table {
-    let rows = || by_line(model).into_iter().flat_map(|(index, _)| of_treatment(model, index));
-    let columns = [Column::left(&headings::STAGE)].into_iter().chain(columns(STAGE));
-    let table = of_treatments(model, columns, rows().map(|row| (row.treatment, row)), |row| {
-        let mut cells = vec![Cell::text(&row.name)];
-        for measure in STAGE.iter().filter(|measure| measure.heading.is_some()) {
-            cells.push(measure.estimate_cell(row, Some(model.treatments[row.treatment].trials_valid)));
-        }
-        cells
-    });
+    let table = Sheet::of_treatments(model, by_line(model, &model.stages, |row| row.treatment))
+        .left(&headings::STAGE, |row| Cell::text(&row.name))
+        .estimates(STAGE, |row| (*row, Some(model.treatments[row.treatment].trials_valid)))
+        .table();
     match model.stages.first().map(|row| row.by) {
         Some(LoadBy::Clients) => table.without(&[&headings::OFFERED, &headings::NOT_COMMITTED]),
         _ => table.without(&[&headings::AT_WORK]),
     }
 }
 
-/// The stages of a treatment.
-fn of_treatment(model: &ReportModel, treatment: usize) -> impl Iterator<Item = &StageRow> {
-    model.stages.iter().filter(move |row| row.treatment == treatment)
-}
-
 /// What the transactions of each name brought.
 pub(crate) fn transactions(model: &ReportModel) -> Table {
-    let of = |(index, _)| model.transactions.iter().filter(move |row| row.treatment == index);
-    let rows = by_line(model).into_iter().flat_map(of);
-    let columns = [Column::left(&headings::TRANSACTION)].into_iter().chain(columns(NAMED));
-    of_treatments(model, columns, rows.map(|row| (row.treatment, row)), |row| {
-        [Cell::text(&row.name)].into_iter().chain(named(model, row)).collect()
-    })
+    Sheet::of_treatments(model, by_line(model, &model.transactions, |row| row.treatment))
+        .left(&headings::TRANSACTION, |row| Cell::text(&row.name))
+        .estimates(NAMED, |row| named(model, row))
+        .table()
 }
 
-/// Cells of the figures of what has a name.
-pub(crate) fn named(model: &ReportModel, row: &NamedRow) -> impl Iterator<Item = Cell> {
-    let valid = Some(model.treatments[row.treatment].trials_valid);
-    let shown = NAMED.iter().filter(|measure| measure.heading.is_some());
-    shown.map(move |measure| measure.estimate_cell(row, valid))
+/// Figures of what has a name, and the valid trials of its treatment.
+fn named<'a>(model: &ReportModel, row: &'a NamedRow) -> (&'a NamedRow, Option<u32>) {
+    (row, Some(model.treatments[row.treatment].trials_valid))
+}
+
+/// What ran beside the workloads of treatments.
+pub(crate) fn beside(model: &ReportModel) -> Table {
+    let rate =
+        |rate: Option<f64>| rate.map_or_else(String::new, |rate| format!(" ({})", figures::rate(rate)));
+    Sheet::of_treatments(model, by_line(model, &model.beside, |row| row.figures.treatment))
+        .left(&headings::BESIDE_NAME, |row| Cell::text(&row.figures.name))
+        .left(&headings::KIND, |row| Cell::text(&row.kind))
+        .left(&headings::BESIDE_CLIENTS, |row| Cell::text(format!("{}{}", row.clients, rate(row.rate))))
+        .estimates(NAMED, |row| named(model, &row.figures))
+        .left(&headings::AUDIT_VERDICT, |row| {
+            Cell::word(words::audit(row.audit)).alarming(row.audit == AuditVerdict::Violated)
+        })
+        .table()
+}
+
+/// What faults did that were made on purpose.
+pub(crate) fn faults(model: &ReportModel, lang: Lang) -> Table {
+    Sheet::of_treatments(model, by_line(model, &model.faults, |row| row.treatment))
+        .left(&headings::FAULT, |row| Cell::text(names::faults(row, lang)))
+        .right(&headings::TRIALS_VALID, |row| Cell::count(row.trials.len() as u64))
+        .measures(FAULT, |row| Some(*row))
+        .table()
+}
+
+/// Which errors clients met from the first fault on, by kind, in the order in which they came.
+pub(crate) fn fault_errors(model: &ReportModel) -> Table {
+    let rows = by_line(model, &model.faults, |row| row.treatment).into_iter();
+    let errors = rows.flat_map(|(index, row)| row.errors.iter().map(move |errors| (index, errors)));
+    Sheet::of_treatments(model, errors)
+        .left(&headings::KIND, |errors| Cell::text(errors.kind.name()))
+        .measures(FAULT_ERRORS, |errors| Some(*errors))
+        .table()
 }
 
 /// Every limit at every treatment that has to keep it.
 pub(crate) fn limits(model: &ReportModel) -> Table {
-    let columns = [
-        Column::left(&headings::LIMIT),
-        Column::right(&headings::TRIALS_VALID),
-        Column::right(&headings::FIGURE),
-        Column::right(&headings::LIMIT_INTERVAL),
-        Column::left(&headings::VERDICT),
-    ];
-    let mut rows: Vec<&LimitRow> = model.limits.iter().collect();
-    rows.sort_by_key(|row| (model.treatments[row.treatment].line, model.treatments[row.treatment].clients));
-    of_treatments(model, columns, rows.into_iter().map(|row| (row.treatment, row)), |row| {
-        let figure = |value: f64| figures::of_limit(row.measure, value);
-        let shown = row.figure.map(|value| figures::bounded(figure(value), row.is_bound));
-        vec![
-            Cell::text(figures::limit_in(row.part.as_ref(), row.measure, row.value)),
-            Cell::text(row.repeats.to_string()),
-            Cell::figure(shown).alarming(row.verdict == LimitVerdict::Broken),
-            row.interval
-                .map_or(Value::Absent, |it| Value::Span(figure(it.low), figure(it.high), ".."))
-                .into(),
-            Cell::word(words::limit(row.verdict)),
-        ]
-    })
+    Sheet::of_treatments(model, by_line(model, &model.limits, |row| row.treatment))
+        .left(&headings::LIMIT, |row| {
+            Cell::text(figures::limit_in(row.part.as_ref(), row.measure, row.value))
+        })
+        .right(&headings::TRIALS_VALID, |row| Cell::text(row.repeats.to_string()))
+        .right(&headings::FIGURE, |row| {
+            let shown = |value| figures::bounded(figures::of_limit(row.measure, value), row.is_bound);
+            Cell::figure(row.figure.map(shown)).alarming(row.verdict == LimitVerdict::Broken)
+        })
+        .right(&headings::LIMIT_INTERVAL, |row| {
+            let ends = |it: Range| [it.low, it.high].map(|value| figures::of_limit(row.measure, value));
+            Cell::span(row.interval.map(ends), "..")
+        })
+        .left(&headings::VERDICT, |row| Cell::word(words::limit(row.verdict)))
+        .table()
 }
 
 /// Updates acknowledged against updates in the data.
@@ -188,109 +172,55 @@ pub(crate) fn losses(model: &ReportModel) -> Table {
 }
 
 fn audits_of(model: &ReportModel, is_wanted: impl Fn(&AuditRow) -> bool) -> Table {
-    let before = [
-        Column::left(&headings::AUDIT_VERDICT),
-        Column::right(&headings::COMMITTED),
-        Column::right(&headings::LOST),
-        Column::right(&headings::LOST_PERCENT),
-    ];
-    let rows = by_line(model).into_iter().filter_map(|(index, _)| {
-        let audit = model.audits.iter().find(|audit| audit.treatment == index)?;
-        is_wanted(audit).then_some((index, audit))
-    });
-    of_treatments(model, before.into_iter().chain(columns(UPDATES)), rows, |audit| {
+    let wanted = model.audits.iter().filter(|audit| is_wanted(audit));
+    let span = |audit: &AuditRow, of: fn(&UpdateAudit) -> [String; 2]| {
         let updates = audit.updates.as_ref();
-        let span = |of: fn(&UpdateAudit) -> (String, String)| {
-            let span = updates.map(of).map_or(Value::Absent, |(low, high)| Value::Span(low, high, ".."));
-            Cell::from(span).alarming(updates.is_some_and(|updates| updates.lost > 0))
-        };
-        let mut cells = vec![
-            Cell::word(words::audit(audit.verdict)),
-            updates.map_or_else(|| Cell::figure(None), |updates| Cell::count(updates.committed)),
-            span(|updates| (figures::count(updates.lost), figures::count(updates.lost_max))),
-            span(|updates| {
-                (figures::percent(updates.lost_percent), figures::percent(updates.lost_percent_max))
-            }),
-        ];
-        cells.extend(self::cells(UPDATES, updates));
-        cells
-    })
+        Cell::span(updates.map(of), "..").alarming(updates.is_some_and(|updates| updates.lost > 0))
+    };
+    Sheet::of_treatments(model, by_line(model, wanted, |audit| audit.treatment))
+        .left(&headings::AUDIT_VERDICT, |audit| Cell::word(words::audit(audit.verdict)))
+        .right(&headings::COMMITTED, |audit| {
+            audit.updates.as_ref().map_or_else(Cell::absent, |updates| Cell::count(updates.committed))
+        })
+        .right(&headings::LOST, |audit| span(audit, |it| [it.lost, it.lost_max].map(figures::count)))
+        .right(&headings::LOST_PERCENT, |audit| {
+            span(audit, |it| [it.lost_percent, it.lost_percent_max].map(figures::percent))
+        })
+        .measures(UPDATES, |audit| audit.updates.as_ref())
+        .table()
 }
 
 /// Rows of acknowledged commits against rows in the data.
 pub(crate) fn ledgers(model: &ReportModel) -> Table {
-    let rows = by_line(model).into_iter().filter_map(|(index, _)| {
-        let audit = model.audits.iter().find(|audit| audit.treatment == index)?;
-        Some((index, audit.ledger.as_ref()?))
-    });
-    of_treatments(model, columns(LEDGER), rows, |ledger| cells(LEDGER, Some(ledger)).collect())
+    let audits = by_line(model, &model.audits, |audit| audit.treatment).into_iter();
+    let ledgers = audits.filter_map(|(index, audit)| Some((index, audit.ledger.as_ref()?)));
+    Sheet::of_treatments(model, ledgers).measures(LEDGER, |ledger| Some(*ledger)).table()
 }
 
 /// Numbers of rows and sums of columns that were checked; wrong ones first.
 pub(crate) fn contents(model: &ReportModel) -> Table {
     let mut checks = Vec::new();
     for audit in &model.audits {
-        let mut add = |trial: &str, checked: String, expected: [String; 2], found: String, verdict| {
-            let [low, high] = expected;
-            let cells = vec![
-                Cell::text(trial),
-                Cell::text(checked),
-                Value::Span(low, high, "..").into(),
-                Cell::figure(Some(found)).alarming(verdict == AuditVerdict::Violated),
-                Cell::word(words::audit(verdict)),
-            ];
-            checks.push((audit.treatment, verdict, cells));
-        };
-        for row in &audit.row_counts {
-            let expected = [row.expected_min, row.expected_max].map(figures::count);
-            add(&row.trial, row.table.clone(), expected, figures::count(row.found), row.verdict);
-        }
-        for value in &audit.values {
-            let expected = [value.expected_min, value.expected_max].map(figures::integer);
-            add(
-                &value.trial,
-                value.expression.clone(),
-                expected,
-                figures::integer(value.found),
-                value.verdict,
-            );
-        }
+        let rows = audit.row_counts.iter().map(|it| {
+            let [low, high, found] = [it.expected_min, it.expected_max, it.found].map(figures::count);
+            (&it.trial, &it.table, [low, high], found, it.verdict)
+        });
+        let values = audit.values.iter().map(|it| {
+            let [low, high, found] = [it.expected_min, it.expected_max, it.found].map(figures::integer);
+            (&it.trial, &it.expression, [low, high], found, it.verdict)
+        });
+        checks.extend(rows.chain(values).map(|check| (audit.treatment, check)));
     }
-    checks.sort_by_key(|(_, verdict, _)| std::cmp::Reverse(*verdict));
-    let columns = [
-        Column::left(&headings::TRIAL),
-        Column::left(&headings::CHECKED),
-        Column::right(&headings::EXPECTED),
-        Column::right(&headings::FOUND),
-        Column::left(&headings::AUDIT_VERDICT),
-    ];
-    of_treatments(model, columns, checks.into_iter().map(|(index, _, cells)| (index, cells)), |cells| cells)
-}
-
-/// Columns that every comparison ends with, and their cells.
-fn compared() -> [Column; 5] {
-    [
-        Column::right(&headings::TRIALS_VALID),
-        Column::right(&headings::RATIO),
-        Column::right(&headings::RATIO_INTERVAL),
-        Column::right(&headings::P_CORRECTED),
-        Column::left(&headings::VERDICT),
-    ]
-}
-
-/// `number` is that of the trials or cells it rests on.
-fn compared_cells(number: String, effect: &Effect) -> [Cell; 5] {
-    [
-        Cell::text(number),
-        Cell::figure(effect.ratio.map(|ratio| figures::bounded_ratio(ratio, effect.bound))),
-        Cell::interval(effect.ratio_interval),
-        Cell::figure(effect.p_corrected.map(figures::p_value)),
-        effect.verdict.map_or(Value::Absent, |verdict| Value::Word(words::verdict(Some(verdict)))).into(),
-    ]
-}
-
-fn visible_from(effect: &Effect) -> Cell {
-    Cell::figure(effect.detectable_ratio.map(figures::detectable))
+    checks.sort_by_key(|(_, (.., verdict))| Reverse(*verdict));
+    Sheet::of_treatments(model, checks)
+        .left(&headings::TRIAL, |(trial, ..)| Cell::text(*trial))
+        .left(&headings::CHECKED, |(_, checked, ..)| Cell::text(*checked))
+        .right(&headings::EXPECTED, |(_, _, expected, ..)| Cell::span(Some(expected.clone()), ".."))
+        .right(&headings::FOUND, |(.., found, verdict)| {
+            Cell::figure(Some(found.clone())).alarming(*verdict == AuditVerdict::Violated)
+        })
+        .left(&headings::AUDIT_VERDICT, |(.., verdict)| Cell::word(words::audit(*verdict)))
+        .table()
 }
 
 /// The last part of a factor's name: `server.settings.x` as `x`.
@@ -303,70 +233,59 @@ fn factor_of<'a>(model: &'a ReportModel, comparison: &Comparison) -> Option<&'a 
 
 /// Every question, under the two levels or systems that are compared.
 pub(crate) fn questions(model: &ReportModel, lang: Lang) -> Table {
-    let [n, ratio, interval, p, verdict] = compared();
-    let cells = Column { heading: &headings::CELLS, ..n };
-    let (metric, visible) = (Column::left(&headings::METRIC), Column::right(&headings::DETECTABLE).in_page());
-    let depends = Column::left(&headings::DEPENDS_ON).in_page();
-    let mut table = Table::of_pairs([metric, cells, ratio, interval, p, visible, verdict, depends]);
     // Both metrics of a question stand together.
     let mut sorted: Vec<&Question> = model.questions.iter().collect();
     let first = |it: &Question| it.comparisons[0] % (model.comparisons.len() / 2).max(1);
     sorted.sort_by_key(|it| (first(it), it.metric != model.judged_by));
-    for it in sorted {
-        table.group(&[&it.subject, &it.baseline]);
-        let depends = it.interactions.iter().filter(|it| it.depends);
-        let depends: Vec<_> = depends.map(|it| question::depends_on(&model.factors, it.with, lang)).collect();
-        let of = it.comparisons.len();
-        let cells = if it.cells as usize == of { of.to_string() } else { format!("{}/{of}", it.cells) };
-        let [cells, ratio, interval, p, verdict] = compared_cells(cells, &it.effect);
-        table.row([
-            Cell::text(names::metric(it.metric, lang)),
-            cells,
-            ratio,
-            interval,
-            p,
-            visible_from(&it.effect),
-            verdict,
-            if depends.is_empty() { Cell::figure(None) } else { Cell::text(names::list(lang, &depends)) },
-        ]);
-    }
-    table
+    let cells = |it: &Question| match it.comparisons.len() {
+        of if it.cells as usize == of => of.to_string(),
+        of => format!("{}/{of}", it.cells),
+    };
+    Sheet::of_pairs(sorted, |it| [it.subject.clone(), it.baseline.clone()])
+        .left(&headings::METRIC, |it| Cell::text(names::metric(it.metric, lang)))
+        .right(&headings::CELLS, |it| Cell::text(cells(it)))
+        .effect(|it| &it.effect)
+        .visible_from(|it| &it.effect)
+        .only_in(Form::Page)
+        .verdict(|it| &it.effect)
+        .left(&headings::DEPENDS_ON, |it| {
+            let depends = it.interactions.iter().filter(|it| it.depends);
+            let depends: Vec<_> =
+                depends.map(|it| question::depends_on(&model.factors, it.with, lang)).collect();
+            Cell::told(Some(names::list(lang, &depends)).filter(|list| !list.is_empty()))
+        })
+        .only_in(Form::Page)
+        .table()
 }
 
 /// Where the scatter of each ratio comes from of what the run is judged by, and what lowers it.
 pub(crate) fn scatter(model: &ReportModel, lang: Lang) -> Table {
-    let mut table = Table::of_pairs([
-        Column::right(&headings::RATIO_ERROR),
-        // The page has it beside the answer.
-        Column::right(&headings::DETECTABLE).in_text(),
-        Column::right(&headings::SCATTER_STARTS),
-        Column::right(&headings::SCATTER_DATA_SETS),
-        Column::right(&headings::SCATTER_TRIALS),
-        Column::right(&headings::SCATTER_WITHIN),
-        Column::right(&headings::BLOCKS_NEEDED),
-        Column::left(&headings::LOWERED_BY),
-    ]);
     let asked = model.questions.iter().filter(|it| it.metric == model.judged_by);
-    for (it, ratio) in asked.filter_map(|it| Some((it, it.scatter?.ratio?))) {
-        let share = |share: Option<f64>| Cell::figure(share.map(|it| format!("{:.0} %", 100.0 * it)));
-        let blocks = it.blocks_to_decide(model.provenance.blocks, model.comparison_rules.margin);
-        let lowered = match ratio.asks_for_longer_windows() {
-            true => headings::LOWERED_BY_WINDOWS,
-            false => headings::LOWERED_BY_BLOCKS,
-        };
-        table.group(&[&it.subject, &it.baseline]);
-        table.row([
-            Cell::figure(Some(figures::percent(100.0 * ratio.error.exp_m1()))),
-            visible_from(&it.effect),
-            share(ratio.starts),
-            share(ratio.data_sets),
-            share(Some(ratio.trials)),
-            share(ratio.within),
-            Cell::figure(blocks.map(|blocks| figures::about(blocks.into()))),
-            Cell::text(lowered.text(lang)),
-        ]);
-    }
-    table
+    let rows = asked.filter_map(|it| Some((it, it.scatter?.ratio?)));
+    let share = |share: Option<f64>| Cell::figure(share.map(|it| format!("{:.0} %", 100.0 * it)));
+    Sheet::of_pairs(rows, |(it, _)| [it.subject.clone(), it.baseline.clone()])
+        .right(&headings::RATIO_ERROR, |(_, ratio)| {
+            Cell::figure(Some(figures::percent(100.0 * ratio.error.exp_m1())))
+        })
+        // The page has it beside the answer.
+        .visible_from(|(it, _)| &it.effect)
+        .only_in(Form::Text)
+        .right(&headings::SCATTER_STARTS, |(_, ratio)| share(ratio.starts))
+        .right(&headings::SCATTER_DATA_SETS, |(_, ratio)| share(ratio.data_sets))
+        .right(&headings::SCATTER_TRIALS, |(_, ratio)| share(Some(ratio.trials)))
+        .right(&headings::SCATTER_WITHIN, |(_, ratio)| share(ratio.within))
+        .right(&headings::BLOCKS_NEEDED, |(it, _)| {
+            let blocks = it.blocks_to_decide(model.provenance.blocks, model.comparison_rules.margin);
+            Cell::figure(blocks.map(|blocks| figures::about(blocks.into())))
+        })
+        .left(&headings::LOWERED_BY, |(_, ratio)| {
+            let lowered = match ratio.asks_for_longer_windows() {
+                true => headings::LOWERED_BY_WINDOWS,
+                false => headings::LOWERED_BY_BLOCKS,
+            };
+            Cell::text(lowered.text(lang))
+        })
+        .table()
 }
 
 /// True when a comparison has a ratio, or a verdict that needs none: without figures everything is inconclusive.
@@ -377,64 +296,53 @@ pub(crate) fn says_something(comparison: &Comparison) -> bool {
 
 /// Every comparison that says something, under the two lines that are compared.
 pub(crate) fn comparisons(model: &ReportModel, lang: Lang) -> Table {
-    let [n, ratio, interval, p, verdict] = compared();
-    let (metric, clients) = (Column::left(&headings::METRIC), Column::right(&headings::CLIENTS));
-    let visible = Column::right(&headings::DETECTABLE);
-    let mut table = Table::of_pairs([metric, clients, n, ratio, interval, p, visible, verdict]);
     // Both metrics of two lines stand together.
     let mut sorted: Vec<&Comparison> = model.comparisons.iter().filter(|it| says_something(it)).collect();
     let lines = |it: &Comparison| (model.treatments[it.subject].line, model.treatments[it.baseline].line);
     sorted.sort_by_key(|it| (lines(it), it.metric != model.judged_by, it.clients));
-    for comparison in sorted {
-        let (subject, baseline) = (model.line_of(comparison.subject), model.line_of(comparison.baseline));
-        table.group(&[&subject.label, &baseline.label]);
-        let [n, ratio, interval, p, verdict] =
-            compared_cells(comparison.repeats.to_string(), &comparison.effect);
-        let metric = Cell::text(names::metric(comparison.metric, lang));
-        let metric = metric.with_detail(factor_of(model, comparison).map(str::to_owned));
-        let clients = Cell::text(comparison.clients.to_string());
-        table.row([metric, clients, n, ratio, interval, p, visible_from(&comparison.effect), verdict]);
-    }
-    table
+    let label = |treatment| model.line_of(treatment).label.clone();
+    Sheet::of_pairs(sorted, |it| [label(it.subject), label(it.baseline)])
+        .left(&headings::METRIC, |it| {
+            Cell::text(names::metric(it.metric, lang)).with_detail(factor_of(model, it).map(str::to_owned))
+        })
+        .right(&headings::CLIENTS, |it| Cell::text(it.clients.to_string()))
+        .right(&headings::TRIALS_VALID, |it| Cell::text(it.repeats.to_string()))
+        .effect(|it| &it.effect)
+        .visible_from(|it| &it.effect)
+        .verdict(|it| &it.effect)
+        .table()
 }
 
 /// Figures over the rows of a table that grows: a group per treatment, a row per step.
 pub(crate) fn steps(model: &ReportModel, lang: Lang) -> Table {
-    let before = [Column::right(&growth::GROWTH_ROWS), Column::right(&headings::TRIALS_VALID)];
-    let mut all: Vec<Column> = before.into_iter().chain(columns(STEP)).collect();
-    all.insert(3, Column::right(&headings::INTERVAL).in_text());
-    let mut table = Table::new(all);
-    for line in model.growth.iter().flat_map(|growth| &growth.lines) {
-        table.group(&[&growth::name(model, line.treatment, lang)]);
-        let milestones = model.growth.iter().flat_map(|growth| &growth.milestones);
-        for (step, rows) in line.steps.iter().zip(milestones) {
-            let rate = step.rows_per_second;
-            let mut row = vec![Cell::count(*rows), Cell::figure(rate.map(|rate| rate.repeats.to_string()))];
-            row.push(STEP[0].estimate_cell(step, None));
-            row.push(Cell::half_width(rate.as_ref()));
-            row.extend(cells(&STEP[1..], Some(step)));
-            table.row(row);
-        }
-    }
-    table
+    let lines = model.growth.iter().flat_map(|growth| growth.lines.iter().map(move |line| (growth, line)));
+    let steps = lines.flat_map(|(growth, line)| {
+        line.steps.iter().zip(&growth.milestones).map(move |(step, rows)| (line.treatment, step, *rows))
+    });
+    let repeats = |rate: Option<Estimate>| Cell::figure(rate.map(|rate| rate.repeats.to_string()));
+    let (throughput, others) = STEP.split_at(1);
+    Sheet::grouped(steps, |(treatment, ..)| [growth::name(model, *treatment, lang)])
+        .right(&growth::GROWTH_ROWS, |(.., rows)| Cell::count(*rows))
+        .right(&headings::TRIALS_VALID, |(_, step, _)| repeats(step.rows_per_second))
+        .estimates(throughput, |(_, step, _)| (*step, None))
+        .half_width(|(_, step, _)| step.rows_per_second.as_ref())
+        .measures(others, |(_, step, _)| Some(*step))
+        .table()
 }
 
 /// Comparisons step by step.
 pub(crate) fn step_comparisons(model: &ReportModel, lang: Lang) -> Table {
-    let rows = Column::right(&growth::GROWTH_ROWS);
-    let mut table = Table::of_pairs([rows].into_iter().chain(compared()));
-    let steps =
-        model.growth.iter().flat_map(|growth| growth.comparisons.iter().map(move |step| (growth, step)));
-    for (over, step) in steps {
-        let comparison = &step.comparison;
-        let name = |treatment| growth::name(model, treatment, lang);
-        table.group(&[&name(comparison.subject), &name(comparison.baseline)]);
-        let rows = Cell::count(over.milestones[step.step]);
-        table.row(
-            [rows].into_iter().chain(compared_cells(comparison.repeats.to_string(), &comparison.effect)),
-        );
-    }
-    table
+    let steps = model
+        .growth
+        .iter()
+        .flat_map(|growth| growth.comparisons.iter().map(|it| (growth.milestones[it.step], &it.comparison)));
+    let name = |treatment| growth::name(model, treatment, lang);
+    Sheet::of_pairs(steps, |(_, it)| [name(it.subject), name(it.baseline)])
+        .right(&growth::GROWTH_ROWS, |(rows, _)| Cell::count(*rows))
+        .right(&headings::TRIALS_VALID, |(_, it)| Cell::text(it.repeats.to_string()))
+        .effect(|(_, it)| &it.effect)
+        .verdict(|(_, it)| &it.effect)
+        .table()
 }
 
 /// Response times of the transaction and each kind of statement, a group per treatment.
@@ -443,21 +351,18 @@ pub(crate) fn statements<'a>(
     of: impl IntoIterator<Item = &'a StatementTable>,
     lang: Lang,
 ) -> Table {
-    let before =
-        [Column::left(&headings::STATEMENT), Column::right(&headings::OK), Column::right(&headings::FAILED)];
-    let mut table = Table::new(before.into_iter().chain(columns(LATENCY)));
-    for statements in of {
-        table.group(&[&names::treatment(model, statements.treatment, lang)]);
+    let rows = of.into_iter().flat_map(|table| {
         let was_used = |row: &&StatementRow| row.ok + row.failed + row.unfinished > 0;
-        let others = statements.statements.iter().filter(was_used);
-        let transaction = (headings::TRANSACTION.text(lang), &statements.transaction);
-        for (name, row) in [transaction].into_iter().chain(others.map(|row| (row.name.as_str(), row))) {
-            let failed = Cell::count(row.failed).alarming(row.failed > 0);
-            let before = [Cell::text(name), Cell::count(row.ok), failed];
-            table.row(before.into_iter().chain(cells(LATENCY, row.latency.as_ref())));
-        }
-    }
-    table
+        let others = table.statements.iter().filter(was_used).map(|row| (row.name.as_str(), row));
+        let transaction = (headings::TRANSACTION.text(lang), &table.transaction);
+        [transaction].into_iter().chain(others).map(|(name, row)| (table.treatment, name, row))
+    });
+    Sheet::grouped(rows, |(treatment, ..)| [names::treatment(model, *treatment, lang)])
+        .left(&headings::STATEMENT, |(_, name, _)| Cell::text(*name))
+        .right(&headings::OK, |(.., row)| Cell::count(row.ok))
+        .right(&headings::FAILED, |(.., row)| Cell::count(row.failed).alarming(row.failed > 0))
+        .measures(LATENCY, |(.., row)| row.latency.as_ref())
+        .table()
 }
 
 /// The commands of a treatment in the form that test reports have.
@@ -470,11 +375,6 @@ pub(crate) fn commands(model: &ReportModel, treatment: usize, lang: Lang) -> Tab
     table
 }
 
-/// Treatments by line and rising number of clients.
-pub(crate) fn in_order(model: &ReportModel) -> impl Iterator<Item = usize> {
-    by_line(model).into_iter().map(|(index, _)| index)
-}
-
 /// Failed and retried transactions by the kind of error; empty when there were none.
 pub(crate) fn failures(model: &ReportModel, lang: Lang) -> Table {
     let number = |kinds: &[KindCount], kind: FailureKind| {
@@ -483,49 +383,39 @@ pub(crate) fn failures(model: &ReportModel, lang: Lang) -> Table {
     let rows = model.treatments.iter().enumerate().flat_map(|(index, row)| {
         let of = move |kind| (kind, number(&row.failed_by_kind, kind), number(&row.retries_by_kind, kind));
         let any = FailureKind::ALL.into_iter().map(of).filter(|(_, failed, retries)| failed + retries > 0);
-        any.map(move |cells| (index, cells))
+        any.map(move |row| (index, row))
     });
-    let columns =
-        [Column::left(&headings::KIND), Column::right(&headings::FAILED), Column::right(&headings::RETRIES)];
-    of_treatments(model, columns, rows, |(kind, failed, retries)| {
-        vec![Cell::text(said(kind.name(), lang)), Cell::count(failed), Cell::count(retries)]
-    })
+    Sheet::of_treatments(model, rows)
+        .left(&headings::KIND, |(kind, ..)| Cell::text(said(kind.name(), lang)))
+        .right(&headings::FAILED, |(_, failed, _)| Cell::count(*failed))
+        .right(&headings::RETRIES, |(.., retries)| Cell::count(*retries))
+        .table()
 }
 
 /// What the generator measured of itself.
 pub(crate) fn generator(model: &ReportModel) -> Table {
     let rows = model.generator.iter().map(|row| (row.treatment, row));
-    let table = of_treatments(model, columns(GENERATOR), rows, |row| cells(GENERATOR, Some(row)).collect());
+    let table = Sheet::of_treatments(model, rows).measures(GENERATOR, |row| Some(*row)).table();
     without_arrivals(table, model)
 }
 
 /// What trials took of machine and server.
 pub(crate) fn resources(model: &ReportModel) -> Table {
     let rows = model.resources.iter().map(|row| (row.treatment, row));
-    of_treatments(model, columns(RESOURCES), rows, |row| cells(RESOURCES, Some(row)).collect())
+    Sheet::of_treatments(model, rows).measures(RESOURCES, |row| Some(*row)).table()
 }
 
 /// Trials in run order, each with its system and clients unless they are all of one treatment.
 pub(crate) fn trials(model: &ReportModel, treatment: Option<usize>, lang: Lang) -> Table {
-    let before = [
-        Column::left(&headings::TRIAL),
-        Column::left(&headings::SYSTEM),
-        Column::right(&headings::CLIENTS),
-        Column::left(&headings::VALIDITY_COLUMN),
-    ];
-    let last = [Column::left(&headings::REASON)];
-    let mut table = Table::new(before.into_iter().chain(columns(TRIAL)).chain(last));
     let is_wanted = |trial: &&TrialRow| treatment.is_none_or(|wanted| wanted == trial.treatment);
-    for trial in model.trials.iter().filter(is_wanted) {
-        let before = [
-            Cell::text(trial.id.as_str()),
-            Cell::text(model.line_of(trial.treatment).label.as_str()),
-            Cell::text(model.treatments[trial.treatment].clients.to_string()),
-            Cell::word(words::state(trial.state)),
-        ];
-        let figures = cells(TRIAL, trial.figures.as_ref());
-        table.row(before.into_iter().chain(figures).chain([Cell::text(reasons(trial, lang))]));
-    }
+    let table = Sheet::of(model.trials.iter().filter(is_wanted))
+        .left(&headings::TRIAL, |trial| Cell::text(&trial.id))
+        .left(&headings::SYSTEM, |trial| Cell::text(&model.line_of(trial.treatment).label))
+        .right(&headings::CLIENTS, |trial| Cell::text(model.treatments[trial.treatment].clients.to_string()))
+        .left(&headings::VALIDITY_COLUMN, |trial| Cell::word(words::state(trial.state)))
+        .measures(TRIAL, |trial| trial.figures.as_ref())
+        .left(&headings::REASON, |trial| Cell::text(reasons(trial, lang)))
+        .table();
     let table = without_arrivals(table, model);
     if treatment.is_some() { table.without(&[&headings::SYSTEM, &headings::CLIENTS]) } else { table }
 }
@@ -541,57 +431,50 @@ fn reasons(trial: &TrialRow, lang: Lang) -> String {
 
 /// Systems with the settings that were read back.
 pub(crate) fn systems(model: &ReportModel, lang: Lang) -> Table {
-    let columns = [&headings::SYSTEM, &headings::VERSION, &headings::SETTING, &headings::VALUE];
-    let mut table = Table::new(columns.map(Column::left));
-    for system in &model.provenance.systems {
-        let known = !system.version.is_empty();
-        let version = || if known { Cell::text(system.version.as_str()) } else { Cell::figure(None) };
-        if system.settings_read.is_empty() {
-            table.row([Cell::text(system.name.as_str()), version(), Cell::figure(None), Cell::figure(None)]);
-        }
-        for (setting, value) in &system.settings_read {
-            let [name, setting] = [system.name.as_str(), setting].map(Cell::text);
-            table.row([name, version(), setting, Cell::text(said(value, lang))]);
-        }
-    }
-    table
+    let rows = model.provenance.systems.iter().flat_map(|system| {
+        let none = system.settings_read.is_empty().then_some((system, None));
+        none.into_iter().chain(system.settings_read.iter().map(move |setting| (system, Some(setting))))
+    });
+    Sheet::of(rows)
+        .left(&headings::SYSTEM, |(system, _)| Cell::text(&system.name))
+        .left(&headings::VERSION, |(system, _)| {
+            Cell::told(Some(&system.version).filter(|version| !version.is_empty()))
+        })
+        .left(&headings::SETTING, |(_, setting)| Cell::told(setting.map(|(name, _)| name)))
+        .left(&headings::VALUE, |(_, setting)| Cell::told(setting.map(|(_, value)| said(value, lang))))
+        .table()
 }
 
 /// Settings that the spec asks for, beside what servers say of them.
 pub(crate) fn settings_asked(model: &ReportModel, lang: Lang) -> Table {
-    let columns = [&headings::SYSTEM, &headings::SETTING, &page::PAGE_ASKED, &page::PAGE_READ_BACK];
-    let mut table = Table::new(columns.map(Column::left));
-    for system in &model.provenance.systems {
-        for (name, asked) in &system.settings_asked {
-            let read = system.settings_read.get(name);
-            let read = read.map_or_else(|| Cell::figure(None), |value| Cell::text(said(value, lang)));
-            table.row([Cell::text(&system.name), Cell::text(name), Cell::text(asked), read]);
-        }
-    }
-    table
+    let systems = model.provenance.systems.iter();
+    let rows = systems
+        .flat_map(|system| system.settings_asked.iter().map(move |(name, asked)| (system, name, asked)));
+    Sheet::of(rows)
+        .left(&headings::SYSTEM, |(system, ..)| Cell::text(&system.name))
+        .left(&headings::SETTING, |(_, name, _)| Cell::text(*name))
+        .left(&page::PAGE_ASKED, |(.., asked)| Cell::text(*asked))
+        .left(&page::PAGE_READ_BACK, |(system, name, _)| {
+            Cell::told(system.settings_read.get(*name).map(|value| said(value, lang)))
+        })
+        .table()
 }
 
 /// Figures published elsewhere.
 pub(crate) fn published(model: &ReportModel, lang: Lang) -> Table {
-    let mut table = Table::new([
-        Column::left(&headings::SERIES),
-        Column::left(&headings::METRIC),
-        Column::right(&headings::CLIENTS),
-        Column::right(&headings::VALUE),
-    ]);
-    for series in &model.published {
+    let rows = model.published.iter().flat_map(|series| {
         let over_clients = series.points.iter().map(|point| (point.clients.to_string(), point.value));
         let over_rows = series.over_rows.iter().map(|point| (figures::count(point.rows), point.value));
-        for (place, value) in over_clients.chain(over_rows) {
+        over_clients.chain(over_rows).map(move |(place, value)| (series, place, value))
+    });
+    Sheet::of(rows)
+        .left(&headings::SERIES, |(series, ..)| Cell::text(&series.series))
+        .left(&headings::METRIC, |(series, ..)| Cell::text(names::metric(series.metric, lang)))
+        .right(&headings::CLIENTS, |(_, place, _)| Cell::text(place))
+        .right(&headings::VALUE, |(series, _, value)| {
             let sign = if series.is_approximate { "~" } else { "" };
-            let value = figures::value(series.unit, value);
-            table.row([
-                Cell::text(series.series.as_str()),
-                Cell::text(names::metric(series.metric, lang)),
-                Cell::text(place),
-                Cell::text(format!("{sign}{value} {}", figures::symbol(series.unit))),
-            ]);
-        }
-    }
-    table
+            let value = figures::value(series.unit, *value);
+            Cell::text(format!("{sign}{value} {}", figures::symbol(series.unit)))
+        })
+        .table()
 }

@@ -3,9 +3,10 @@
 
 use crate::facts::{self, Fact};
 use crate::messages::{Lang, Message, conclusion, headings, names, notes as texts, page, said};
-use crate::table::{Column, Table};
-use crate::{beside, cell::Cell, faults, isolation, notes, tables};
-use dyno_analysis::model::ReportModel;
+use crate::sheet::Sheet;
+use crate::table::Table;
+use crate::{cell::Cell, notes, sections, tables};
+use dyno_analysis::model::{ReportModel, SystemRow};
 use dyno_model::front::FrontMatter;
 
 /// Answers that the summary gives; all of them are among the conclusions.
@@ -67,39 +68,29 @@ pub(crate) fn sections(model: &ReportModel, lang: Lang) -> Vec<Section> {
 }
 
 fn revisions(front: &FrontMatter) -> Vec<Part> {
-    let columns = [&headings::VERSION, &headings::DATE, &headings::AUTHOR, &headings::CHANGE];
-    let mut table = Table::new(columns.map(Column::left));
-    for it in &front.revisions {
-        table.row([&it.version, &it.date, &it.author, &it.change].map(Cell::text));
-    }
+    let table = Sheet::of(&front.revisions)
+        .left(&headings::VERSION, |it| Cell::text(&it.version))
+        .left(&headings::DATE, |it| Cell::text(&it.date))
+        .left(&headings::AUTHOR, |it| Cell::text(&it.author))
+        .left(&headings::CHANGE, |it| Cell::text(&it.change))
+        .table();
     if table.is_empty() { Vec::new() } else { vec![Part::Table(table)] }
 }
 
 fn summary(model: &ReportModel, lang: Lang) -> Vec<Part> {
     let answers = conclusion::sentences(model, lang).into_iter().take(SUMMARY_MAX).collect();
-    let limits = tables::limits(model);
     let mut parts = vec![
         Part::List(answers),
         Part::Charts,
         Part::Table(tables::results(model)),
         Part::Text(texts::NOTE_ESTIMATES.fill(lang, &[])),
     ];
-    if !limits.is_empty() {
-        parts.extend([heading(&headings::LIMITS, lang), Part::Table(limits)]);
+    for limits in sections::limits(model, lang) {
+        parts.extend([heading(limits.heading, lang), Part::Table(limits.table)]);
     }
-    for (title, table, note) in [
-        (&headings::SEARCHES, tables::searches(model), &texts::NOTE_SEARCH),
-        (&headings::STAGES, tables::stages(model), &texts::NOTE_STAGES),
-        (&headings::TRANSACTIONS, tables::transactions(model), &texts::NOTE_TRANSACTIONS),
-        (&headings::BESIDE, beside::table(model), &texts::NOTE_BESIDE),
-        (&headings::FAULTS, faults::table(model, lang), &texts::NOTE_FAULTS),
-        (&headings::FAULT_ERRORS, faults::errors(model), &texts::NOTE_FAULT_ERRORS),
-        (&headings::LEDGER, tables::ledgers(model), &texts::NOTE_LEDGER),
-        (&headings::ANOMALIES, isolation::table(model), &texts::NOTE_ANOMALIES),
-    ] {
-        if !table.is_empty() {
-            parts.extend([heading(title, lang), Part::Table(table), Part::Text(note.text(lang).to_owned())]);
-        }
+    let others = sections::loads(model, lang).into_iter().chain(sections::faults(model, lang));
+    for part in others.chain(sections::kept(model, lang)) {
+        parts.extend([heading(part.heading, lang), Part::Table(part.table), Part::Text(part.note)]);
     }
     parts
 }
@@ -138,18 +129,17 @@ fn heading(message: &Message, lang: Lang) -> Part {
 }
 
 fn roles(model: &ReportModel, lang: Lang) -> Table {
-    let columns =
-        [&headings::SYSTEM, &page::PAGE_KIND, &headings::VERSION, &page::PAGE_QUERY_MODE, &headings::PLACE];
-    let mut table = Table::new(columns.map(Column::left));
-    for it in &model.provenance.systems {
-        let place = match it.is_managed {
-            true => format!("{}, {}", headings::THIS_MACHINE.text(lang), page::PAGE_MANAGED.text(lang)),
-            false => it.address.clone(),
-        };
-        let version = said(&it.version, lang).into_owned();
-        table.row([&it.name, &it.kind, &version, &it.query_mode, &place].map(Cell::text));
-    }
-    table
+    let place = |it: &SystemRow| match it.is_managed {
+        true => format!("{}, {}", headings::THIS_MACHINE.text(lang), page::PAGE_MANAGED.text(lang)),
+        false => it.address.clone(),
+    };
+    Sheet::of(&model.provenance.systems)
+        .left(&headings::SYSTEM, |it| Cell::text(&it.name))
+        .left(&page::PAGE_KIND, |it| Cell::text(&it.kind))
+        .left(&headings::VERSION, |it| Cell::text(said(&it.version, lang)))
+        .left(&page::PAGE_QUERY_MODE, |it| Cell::text(&it.query_mode))
+        .left(&headings::PLACE, |it| Cell::text(place(it)))
+        .table()
 }
 
 fn procedure(model: &ReportModel, lang: Lang) -> Vec<Part> {

@@ -1,7 +1,7 @@
 //! The report for a terminal: what `dyno run` prints at its end. Conclusions come last, where the eye is.
 
 use super::table::wrapped;
-use super::{beside, faults, isolation, notes, tables, topology};
+use super::{isolation, notes, sections, tables, topology};
 use crate::messages::{Lang, Message, conclusion, growth as growth_texts, headings, notes as texts};
 use dyno_analysis::model::ReportModel;
 
@@ -34,23 +34,11 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
         heading(&mut text, growth_texts::GROWTH, lang);
         text.push_str(&tables::steps(model, lang).to_text(lang));
     }
-    for (title, table) in [
-        (headings::FAULTS, faults::table(model, lang)),
-        (headings::FAULT_ERRORS, faults::errors(model)),
-        (headings::LEDGER, tables::ledgers(model)),
-        (headings::ANOMALIES, isolation::table(model)),
-        (headings::SEARCHES, tables::searches(model)),
-        (headings::STAGES, tables::stages(model)),
-        (headings::TRANSACTIONS, tables::transactions(model)),
-        (headings::BESIDE, beside::table(model)),
-        (headings::LIMITS, tables::limits(model)),
-        (headings::QUESTIONS, tables::questions(model, lang)),
-        (headings::SCATTER, tables::scatter(model, lang)),
-    ] {
-        if !table.is_empty() {
-            heading(&mut text, title, lang);
-            text.push_str(&table.to_text(lang));
-        }
+    let parts = sections::faults(model, lang).into_iter().chain(sections::kept(model, lang));
+    let parts = parts.chain(sections::loads(model, lang)).chain(sections::limits(model, lang));
+    for part in parts.chain(sections::questions(model, lang)) {
+        heading(&mut text, *part.heading, lang);
+        text.push_str(&part.table.to_text(lang));
     }
     let missing = notes::incompleteness(model, UNREADABLE_MAX, lang);
     if !model.findings.is_empty() || !missing.is_empty() {

@@ -1,5 +1,7 @@
 //! Who talks to whom, as a picture and in words.
 
+use crate::chart::frame::Drawn;
+use crate::chart::svg::Labels;
 use crate::chart::topology::{Place, TopologyChart};
 use crate::messages::{Lang, headings, list, names, said};
 use dyno_analysis::model::{NodeRole, ReportModel, Topology, TopologyNode, TopologyWay, WayVia};
@@ -50,13 +52,15 @@ fn generator(model: &ReportModel, topology: &Topology, lang: Lang) -> Place {
 }
 
 /// A picture for each distinct topology.
-pub(crate) fn charts(model: &ReportModel, lang: Lang) -> Vec<TopologyChart> {
-    let number = |at: usize| format!("topology-{}-", at + 1);
-    let all = model.topologies.iter().enumerate();
-    all.map(|(at, topology)| chart(model, topology, number(at), lang)).collect()
+pub(crate) fn charts(model: &ReportModel, lang: Lang) -> impl Iterator<Item = Drawn> {
+    model.topologies.iter().enumerate().map(move |(at, topology)| {
+        let (id, title) = (format!("topology-{}", at + 1), systems(topology, lang));
+        let labels = Labels { id: &id, title: &title, description: &line(model, topology, lang) };
+        Drawn::of(labels, |drawing| chart(model, topology, lang).draw(drawing))
+    })
 }
 
-fn chart(model: &ReportModel, topology: &Topology, id: String, lang: Lang) -> TopologyChart {
+fn chart(model: &ReportModel, topology: &Topology, lang: Lang) -> TopologyChart {
     let mut columns = vec![vec![generator(model, topology, lang)]];
     let ways: Vec<Place> = topology.ways.iter().filter_map(|way| on_way(way, lang)).collect();
     let has_direct = ways.len() < topology.ways.len();
@@ -96,9 +100,6 @@ fn chart(model: &ReportModel, topology: &Topology, id: String, lang: Lang) -> To
         columns.push(behind.iter().map(|it| Place { name: node(**it, lang), note: String::new() }).collect());
     }
     TopologyChart {
-        id,
-        title: systems,
-        description: line(model, topology, lang),
         machine: machine(model),
         inside: if topology.address.is_empty() { columns.len() } else { columns.len() - 1 },
         columns,

@@ -14,12 +14,6 @@ use super::text::{Quantity, axis_label, width_em};
 /// A chart over the number of clients.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct CurveChart {
-    /// Unique in the page.
-    pub(crate) id: String,
-    /// The finding, or what is drawn.
-    pub(crate) title: String,
-    /// What is drawn, for readers who cannot see it.
-    pub(crate) description: String,
     /// Name of the x axis.
     pub(crate) x_title: String,
     /// Name of the y axis with its unit.
@@ -259,8 +253,8 @@ impl CurveChart {
         Span::of(&shared, self.quantity)
     }
 
-    pub(crate) fn draw(&self, width: f64) -> Chart {
-        let mut drawing = Drawing::new(&self.id, &self.title, &self.description, width);
+    pub(crate) fn draw(&self, mut drawing: Drawing) -> Chart {
+        let width = drawing.width();
         let span = self.shared_span();
         let layout = Layout::of(self, span, width);
         let shared_levels = self.levels();

@@ -9,12 +9,6 @@ use super::text::{Quantity, axis_label, shortened, width_em, wrapped};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ForestChart {
-    /// Unique in the page.
-    pub(crate) id: String,
-    /// The finding, or what is drawn.
-    pub(crate) title: String,
-    /// What is drawn, for readers who cannot see it.
-    pub(crate) description: String,
     /// Name of the x axis.
     pub(crate) x_title: String,
     /// Written left of the line of equality, below the axis.
@@ -59,8 +53,8 @@ const ROWS: usize = 38;
 const FARTHEST: f64 = 1e4;
 
 impl ForestChart {
-    pub(crate) fn draw(&self, width: f64) -> Chart {
-        let mut drawing = Drawing::new(&self.id, &self.title, &self.description, width);
+    pub(crate) fn draw(&self, mut drawing: Drawing) -> Chart {
+        let width = drawing.width();
         let rows = || self.groups.iter().flat_map(|group| &group.rows);
         let widest =
             |text: fn(&ForestRow) -> &str| rows().map(|row| width_em(text(row)) * MEDIUM).fold(0.0, f64::max);

@@ -2,7 +2,7 @@
 
 use super::palette::Slot;
 use super::scale::Scale;
-use super::svg::{Anchor, Chart, Drawing};
+use super::svg::{Anchor, Chart, Drawing, Labels};
 use super::text::{Quantity, axis_label, shortened, width_em, wrapped};
 
 /// Size of tick labels and of labels at lines, in units of the picture.
@@ -30,18 +30,19 @@ pub(crate) struct Drawn {
 
 impl Drawn {
     /// What `draw` draws in both widths.
-    pub(crate) fn of(draw: impl Fn(f64) -> Chart) -> Self {
-        Self { narrow: Some(draw(NARROW).named_apart()), ..Self::broad(draw) }
-    }
-
-    /// For screen and paper only.
-    pub(crate) fn broad(draw: impl Fn(f64) -> Chart) -> Self {
-        Self { broad: draw(WIDTH), narrow: None, is_small: false }
+    pub(crate) fn of(labels: Labels<'_>, draw: impl Fn(Drawing) -> Chart) -> Self {
+        let [broad, narrow] = ["-", "-n"].map(|end| format!("{}{end}", labels.id));
+        Self {
+            broad: draw(Drawing::new(Labels { id: &broad, ..labels }, WIDTH)),
+            narrow: Some(draw(Drawing::new(Labels { id: &narrow, ..labels }, NARROW))),
+            is_small: false,
+        }
     }
 
     /// As on a telephone everywhere: one of many that stand beside each other.
-    pub(crate) fn small(draw: impl Fn(f64) -> Chart) -> Self {
-        Self { broad: draw(NARROW), narrow: None, is_small: true }
+    pub(crate) fn small(labels: Labels<'_>, draw: impl Fn(Drawing) -> Chart) -> Self {
+        let id = format!("{}-", labels.id);
+        Self { broad: draw(Drawing::new(Labels { id: &id, ..labels }, NARROW)), narrow: None, is_small: true }
     }
 
     /// The same laid out for a telephone only, as one of many that are folded away.

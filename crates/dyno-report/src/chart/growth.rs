@@ -8,12 +8,6 @@ use super::text::Quantity;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct GrowthChart {
-    /// Unique in the page.
-    pub(crate) id: String,
-    /// The finding, or what is drawn.
-    pub(crate) title: String,
-    /// What is drawn, for readers who cannot see it.
-    pub(crate) description: String,
     /// Name of the x axis.
     pub(crate) x_title: String,
     /// Rows at both ends of the axis.
@@ -136,8 +130,8 @@ impl GrowthPanel {
 }
 
 impl GrowthChart {
-    pub(crate) fn draw(&self, width: f64) -> Chart {
-        let mut drawing = Drawing::new(&self.id, &self.title, &self.description, width);
+    pub(crate) fn draw(&self, mut drawing: Drawing) -> Chart {
+        let width = drawing.width();
         let height = |i: usize| if i == 0 { FIRST } else { OTHER };
         let probe = |i: usize| Frame { left: 0.0, right: 1.0, top: 0.0, bottom: height(i) };
         let rooms = self.panels.iter().enumerate().map(|(i, panel)| label_room(&panel.ticks(probe(i))));

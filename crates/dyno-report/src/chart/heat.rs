@@ -9,12 +9,6 @@ use super::text::{Quantity, axis_label, shortened, width_em};
 /// The heat map of a trial.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct HeatChart {
-    /// Unique in the page.
-    pub(crate) id: String,
-    /// The finding, or what is drawn.
-    pub(crate) title: String,
-    /// What is drawn, for readers who cannot see it.
-    pub(crate) description: String,
     /// Name of the x axis.
     pub(crate) x_title: String,
     /// Name of the (logarithmic) y axis.
@@ -47,8 +41,8 @@ const TOP: f64 = 30.0;
 
 impl HeatChart {
     /// Draws it.
-    pub(crate) fn draw(&self, width: f64) -> Chart {
-        let mut drawing = Drawing::new(&self.id, &self.title, &self.description, width);
+    pub(crate) fn draw(&self, mut drawing: Drawing) -> Chart {
+        let width = drawing.width();
         let bands: Vec<f64> = self.bands.iter().copied().filter(|it| it.is_finite() && *it > 0.0).collect();
         let (low, high) = (bands.first().copied().unwrap_or(0.1), bands.last().copied().unwrap_or(10.0));
         let high = if high > low { high } else { low * 10.0 };

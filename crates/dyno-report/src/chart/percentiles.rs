@@ -10,12 +10,6 @@ use super::text::{Quantity, width_em};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct PercentileChart {
-    /// Unique in the page.
-    pub(crate) id: String,
-    /// The finding, or what is drawn.
-    pub(crate) title: String,
-    /// What is drawn, for readers who cannot see it.
-    pub(crate) description: String,
     /// Name of the x axis.
     pub(crate) x_title: String,
     /// Name of the (logarithmic) y axis.
@@ -50,8 +44,8 @@ const PERCENTILES: [(f64, &str); 8] = [
 ];
 
 impl PercentileChart {
-    pub(crate) fn draw(&self, width: f64) -> Chart {
-        let mut drawing = Drawing::new(&self.id, &self.title, &self.description, width);
+    pub(crate) fn draw(&self, mut drawing: Drawing) -> Chart {
+        let width = drawing.width();
         let widest = self.curves.iter().map(|c| width_em(&c.label) * MEDIUM + 22.0).fold(0.0, f64::max);
         let is_labelled = self.curves.len() > 1
             && widest < 0.28 * width

@@ -19,6 +19,17 @@ pub(crate) enum Anchor {
 /// A straight line from one place to another.
 pub(crate) type Stroke = ((f64, f64), (f64, f64));
 
+/// What a picture is called.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Labels<'a> {
+    /// Unique in the page.
+    pub(crate) id: &'a str,
+    /// The finding, or what is drawn.
+    pub(crate) title: &'a str,
+    /// What is drawn, for readers who cannot see it.
+    pub(crate) description: &'a str,
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Chart {
     id: String,
@@ -49,11 +60,6 @@ impl Chart {
     /// In units of the picture.
     pub(crate) fn height(&self) -> f64 {
         self.height
-    }
-
-    /// The chart, for a page that has another one of this id.
-    pub(crate) fn named_apart(self) -> Self {
-        Self { id: format!("{}n", self.id), ..self }
     }
 
     /// A file of its own: with style sheet, ground and heading. The code of its language chooses the fonts.
@@ -125,11 +131,14 @@ pub(crate) struct Drawing {
 }
 
 impl Drawing {
-    /// An empty picture. `id` is unique in the page; `title` states the finding and `description` says what is drawn,
-    /// for readers who cannot see it.
-    pub(crate) fn new(id: &str, title: &str, description: &str, width: f64) -> Self {
-        let (id, title, description) = (id.to_owned(), title.to_owned(), description.to_owned());
+    /// An empty picture.
+    pub(crate) fn new(labels: Labels<'_>, width: f64) -> Self {
+        let [id, title, description] = [labels.id, labels.title, labels.description].map(str::to_owned);
         Self { id, title, description, width, body: String::new() }
+    }
+
+    pub(crate) fn width(&self) -> f64 {
+        self.width
     }
 
     /// The chart, now that its height is known.
@@ -446,7 +455,7 @@ mod tests {
 
     #[test]
     fn a_chart_that_stands_alone_brings_its_style_and_heading() {
-        let chart = Drawing::new("c", "A & B", "what", 100.0).finish(50.0);
+        let chart = Drawing::new(Labels { id: "c", title: "A & B", description: "what" }, 100.0).finish(50.0);
         let file = chart.stand_alone("ko");
         assert!(file.contains("<style>") && file.contains(">A &amp; B</text>"));
         assert!(

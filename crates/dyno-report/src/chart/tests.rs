@@ -7,7 +7,7 @@ use super::growth::{GrowthChart, GrowthCurve, GrowthMark, GrowthPanel};
 use super::heat::{HeatChart, HeatStretch};
 use super::palette::Slot;
 use super::percentiles::{Distribution, PercentileChart};
-use super::svg::Chart;
+use super::svg::{Chart, Drawing, Labels};
 use super::text::Quantity;
 use super::timeline::{Course, Moment, TimelineChart};
 use super::topology::{Place, TopologyChart};
@@ -18,10 +18,14 @@ use proptest::prelude::*;
 const MARK: f64 = 7.0;
 
 /// Fails unless all places of all elements are inside the view box, give or take a mark, in both widths.
-fn assert_inside(draw: impl Fn(f64) -> Chart) {
+fn assert_inside(draw: impl Fn(Drawing) -> Chart) {
     for width in [WIDTH, NARROW] {
-        assert_all_inside(&draw(width));
+        assert_all_inside(&draw(drawing(width)));
     }
+}
+
+fn drawing(width: f64) -> Drawing {
+    Drawing::new(Labels { id: "c", title: "a < b & c", description: "what is drawn" }, width)
 }
 
 fn assert_all_inside(chart: &Chart) {
@@ -143,9 +147,6 @@ fn an_axis_of_throughputs_is_logarithmic_where_a_panel_would_lie_flat_on_it() {
     let is_logarithmic = |values: &[f64]| {
         let text = || "axis".to_owned();
         let chart = CurveChart {
-            id: text(),
-            title: text(),
-            description: text(),
             x_title: text(),
             y_title: text(),
             y_title_logarithmic: text(),
@@ -170,9 +171,6 @@ fn the_key_of_a_course_names_the_lines_that_are_there() {
         let text = |text: &str| text.to_owned();
         let course = |points: &&Vec<Moment>| Course { points: (*points).clone(), ..Course::default() };
         let chart = TimelineChart {
-            id: text("t"),
-            title: text("course"),
-            description: text(""),
             x_title: text("s"),
             throughput_title: text("tx/s"),
             latency_title: text("ms"),
@@ -181,7 +179,7 @@ fn the_key_of_a_course_names_the_lines_that_are_there() {
             tracks: Vec::new(),
             repeats: repeats.iter().map(course).collect(),
         };
-        let drawn = chart.draw(WIDTH).inline("");
+        let drawn = chart.draw(drawing(WIDTH)).inline("");
         ["the middle", "the worst"].map(|label| drawn.contains(label))
     };
     assert_eq!(named(&[&few]), [true, false]);
@@ -194,15 +192,14 @@ proptest! {
 
     #[test]
     fn curves_stay_inside_the_picture(
-        panels in proptest::collection::vec(panel(), 0..6), quantity in quantity(), title in name(), is_measured in any::<bool>(),
+        panels in proptest::collection::vec(panel(), 0..6), quantity in quantity(), is_measured in any::<bool>(),
     ) {
         let text = || "axis".to_owned();
-        let (id, description) = ("c".to_owned(), text());
         let chart = CurveChart {
-            id, title, description, x_title: text(), y_title: text(), y_title_logarithmic: text(), quantity,
+            x_title: text(), y_title: text(), y_title_logarithmic: text(), quantity,
             panels, columns: None, is_measured,
         };
-        assert_inside(|width| chart.draw(width));
+        assert_inside(|drawing| chart.draw(drawing));
     }
 
     #[test]
@@ -223,9 +220,9 @@ proptest! {
         let text = || "axis".to_owned();
         let panel = GrowthPanel { title: text(), quantity, max, curves };
         let chart = GrowthChart {
-            id: "g".to_owned(), title: text(), description: text(), x_title: text(), rows, panels: vec![panel; panels],
+            x_title: text(), rows, panels: vec![panel; panels],
         };
-        assert_inside(|width| chart.draw(width));
+        assert_inside(|drawing| chart.draw(drawing));
     }
 
     #[test]
@@ -238,10 +235,10 @@ proptest! {
         });
         let text = || "axis".to_owned();
         let chart = PercentileChart {
-            id: "p".to_owned(), title: text(), description: text(), x_title: text(), y_title: text(), height,
+            x_title: text(), y_title: text(), height,
             curves: curves.collect(),
         };
-        assert_inside(|width| chart.draw(width));
+        assert_inside(|drawing| chart.draw(drawing));
     }
 
     #[test]
@@ -272,7 +269,7 @@ proptest! {
         };
         let text = || "axis".to_owned();
         let chart = TimelineChart {
-            id: "t".to_owned(), title: text(), description: text(), x_title: text(), throughput_title: text(),
+            x_title: text(), throughput_title: text(),
             latency_title: text(), median_label: text(), p99_label: text(),
             tracks: ["one", "other"].map(|name| Track {
                 title: name.to_owned(), quantity: Quantity::Percent, max,
@@ -280,7 +277,7 @@ proptest! {
             }).to_vec(),
             repeats: trials.into_iter().map(course).collect(),
         };
-        assert_inside(|width| chart.draw(width));
+        assert_inside(|drawing| chart.draw(drawing));
     }
 
     #[test]
@@ -293,10 +290,10 @@ proptest! {
         });
         let text = || "axis".to_owned();
         let chart = HeatChart {
-            id: "h".to_owned(), title: text(), description: text(), x_title: text(), y_title: text(), key_title: text(),
+            x_title: text(), y_title: text(), key_title: text(),
             bands, columns: columns.collect(),
         };
-        assert_inside(|width| chart.draw(width));
+        assert_inside(|drawing| chart.draw(drawing));
     }
 
     #[test]
@@ -309,9 +306,9 @@ proptest! {
         let links = (0..columns.len()).map(|column| [(column, 0), (column + 1, 1)]).collect();
         let text = || "axis".to_owned();
         let chart = TopologyChart {
-            id: "o".to_owned(), title: text(), description: text(), machine: text(), inside, columns, links,
+            machine: text(), inside, columns, links,
         };
-        assert_inside(|width| chart.draw(width));
+        assert_inside(|drawing| chart.draw(drawing));
     }
 
     #[test]
@@ -327,10 +324,10 @@ proptest! {
         let text = || "axis".to_owned();
         let groups = vec![ForestGroup { title: text(), rows: rows.collect() }];
         let chart = ForestChart {
-            id: "f".to_owned(), title: text(), description: text(), x_title: text(), below_label: text(),
+            x_title: text(), below_label: text(),
             above_label: text(), margin, groups,
         };
-        assert_inside(|width| chart.draw(width));
+        assert_inside(|drawing| chart.draw(drawing));
     }
 }
 
@@ -339,15 +336,12 @@ fn a_box_far_below_is_reached_from_the_side() {
     let place = |name: &str| Place { name: name.to_owned(), note: "note".to_owned() };
     let columns = vec![vec![place("dyno")], ["1", "2", "3"].map(place).to_vec()];
     let chart = TopologyChart {
-        id: "o".to_owned(),
-        title: String::new(),
-        description: String::new(),
         machine: String::new(),
         inside: 2,
         columns,
         links: (0..3).map(|row| [(0, 0), (1, row)]).collect(),
     };
-    let text = chart.draw(WIDTH).inline("");
+    let text = chart.draw(drawing(WIDTH)).inline("");
     let document = roxmltree::Document::parse(&text).unwrap();
     let links = document.descendants().filter(|it| it.attribute("class") == Some("link"));
     let starts: Vec<(f64, f64)> = links.map(|it| path_places(it.attribute("d").unwrap())[0]).collect();

@@ -11,12 +11,6 @@ use super::tracks::{self, Track, TrackCourse};
 /// The timelines of a treatment's repeats.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TimelineChart {
-    /// Unique in the page.
-    pub(crate) id: String,
-    /// The finding, or what is drawn.
-    pub(crate) title: String,
-    /// What is drawn, for readers who cannot see it.
-    pub(crate) description: String,
     /// Name of the x axis.
     pub(crate) x_title: String,
     /// Name of the upper y axis.
@@ -78,8 +72,8 @@ const BETWEEN: f64 = 16.0;
 const GAP: f64 = 24.0;
 
 impl TimelineChart {
-    pub(crate) fn draw(&self, width: f64) -> Chart {
-        let mut drawing = Drawing::new(&self.id, &self.title, &self.description, width);
+    pub(crate) fn draw(&self, mut drawing: Drawing) -> Chart {
+        let width = drawing.width();
         let axes = Axes::of(&self.repeats);
         let most = if is_narrow(width) { COLUMNS_NARROW } else { COLUMNS };
         let columns = self.repeats.len().clamp(1, most);

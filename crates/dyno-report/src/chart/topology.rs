@@ -7,12 +7,6 @@ use super::text::{shortened, width_em, wrapped};
 /// The picture.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TopologyChart {
-    /// Unique in the page.
-    pub(crate) id: String,
-    /// What is drawn.
-    pub(crate) title: String,
-    /// The same in words, for readers who cannot see it.
-    pub(crate) description: String,
     /// Name of the machine, which stands over its frame.
     pub(crate) machine: String,
     /// Columns that are on the machine, from the left.
@@ -87,8 +81,8 @@ impl Drawn {
 
 impl TopologyChart {
     /// Draws it: from left to right, on a telephone from top to bottom.
-    pub(crate) fn draw(&self, width: f64) -> Chart {
-        let mut drawing = Drawing::new(&self.id, &self.title, &self.description, width);
+    pub(crate) fn draw(&self, mut drawing: Drawing) -> Chart {
+        let width = drawing.width();
         let boxes = if is_narrow(width) { self.rows(width) } else { self.columns(width) };
         let ends = |boxes: &[Vec<Drawn>], end: fn(&Drawn) -> f64| {
             boxes.iter().flatten().map(end).fold(HEAD, f64::max) + FRAME

@@ -4,7 +4,8 @@ use super::{notes, tables};
 use crate::cell::Cell;
 use crate::figures;
 use crate::messages::{Lang, compare, headings, names};
-use crate::table::{Column, Table, escaped};
+use crate::sheet::Sheet;
+use crate::table::escaped;
 use dyno_analysis::compare::model::{CompareModel, MetricPair, TreatmentPair};
 use dyno_analysis::model::Verdict;
 use dyno_model::printable;
@@ -62,22 +63,14 @@ pub fn summary(model: &CompareModel, lang: Lang) -> String {
     if !over_all.is_empty() {
         page.push_str(&format!("\n{}", over_all.to_markdown(compare::COMPARE_OVER_ALL.text(lang), lang)));
     }
-    let mut table = Table::new([
-        Column::left(&compare::TREATMENT),
-        Column::left(&headings::METRIC),
-        Column::right(&headings::RATIO),
-        Column::right(&headings::RATIO_INTERVAL),
-        Column::left(&headings::VERDICT),
-    ]);
-    for (treatment, metric) in model.comparisons().filter(|(_, it)| it.verdict != Verdict::Equivalent) {
-        table.row([
-            Cell::text(compare::pair(treatment, lang)),
-            Cell::text(names::metric(metric.metric, lang)),
-            Cell::figure(metric.ratio.map(|ratio| figures::bounded_ratio(ratio, metric.bound))),
-            tables::interval(metric.ratio_interval, lang),
-            tables::verdict_cell(metric),
-        ]);
-    }
+    let shown = model.comparisons().filter(|(_, it)| it.verdict != Verdict::Equivalent);
+    let table = Sheet::of(shown)
+        .left(&compare::TREATMENT, |(treatment, _)| Cell::text(compare::pair(treatment, lang)))
+        .left(&headings::METRIC, |(_, it)| Cell::text(names::metric(it.metric, lang)))
+        .right(&headings::RATIO, |(_, it)| Cell::ratio(it.ratio, it.bound))
+        .right(&headings::RATIO_INTERVAL, |(_, it)| tables::interval(it.ratio_interval, lang))
+        .left(&headings::VERDICT, |(_, it)| tables::verdict_cell(it))
+        .table();
     if !table.is_empty() {
         page.push_str(&format!("\n{}", table.to_markdown(compare::TREATMENT.text(lang), lang)));
     }

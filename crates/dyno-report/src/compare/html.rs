@@ -3,53 +3,43 @@
 use super::{notes, tables, text};
 use crate::chart::forest::{ForestChart, ForestGroup, ForestRow, parts};
 use crate::chart::frame::Drawn;
-use crate::chart::svg::STYLE_SHEET;
+use crate::chart::svg::Labels;
 use crate::figures;
 use crate::grid;
-use crate::html::PAGE_STYLE;
+use crate::html::document;
 use crate::messages::{Lang, compare, names, page};
 use crate::words;
 use dyno_analysis::compare::model::{CompareModel, MetricPair, OverAll, TreatmentPair};
 use dyno_analysis::model::Range;
 use dyno_model::plan::Metric;
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, PreEscaped, html};
 
 /// The page.
 pub(super) fn render(model: &CompareModel, lang: Lang) -> String {
     let title = notes::title(model, lang);
-    let page = html! {
-        (DOCTYPE)
-        html lang=(lang.code) {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="generator" content={ "dyno " (env!("CARGO_PKG_VERSION")) };
-                title { (title) }
-                style { (PreEscaped(STYLE_SHEET)) (PreEscaped(PAGE_STYLE)) }
+    let body = html! {
+        body { main {
+            header {
+                h1 { (title) }
+                @for (name, line) in notes::sides(model, lang) { p.provenance { b { (name) } " " (line) } }
             }
-            body { main {
-                header {
-                    h1 { (title) }
-                    @for (name, line) in notes::sides(model, lang) { p.provenance { b { (name) } " " (line) } }
-                }
-                p { (grid::chip(words::verdict(Some(model.outcome.verdict)), lang)) }
-                p { strong { (compare::outcome(model, lang)) } }
-                (doubts(model, lang))
-                (over_all(model, lang))
-                section #results {
-                    h2 { (compare::COMPARE_RESULTS.text(lang)) }
-                    (charts(model, lang))
-                    (grid::table(tables::results(model, lang), "", lang))
-                    @for sentence in notes::method(model, lang) { p.note { (sentence) } }
-                }
-                @for (title, names) in text::unmatched(model) { section {
-                    h2 { (title.text(lang)) }
-                    ul { @for name in names { li { (names::line_at(&name.label, name.clients, lang)) } } }
-                } }
+            p { (grid::chip(words::verdict(Some(model.outcome.verdict)), lang)) }
+            p { strong { (compare::outcome(model, lang)) } }
+            (doubts(model, lang))
+            (over_all(model, lang))
+            section #results {
+                h2 { (compare::COMPARE_RESULTS.text(lang)) }
+                (charts(model, lang))
+                (grid::table(tables::results(model, lang), "", lang))
+                @for sentence in notes::method(model, lang) { p.note { (sentence) } }
+            }
+            @for (title, names) in text::unmatched(model) { section {
+                h2 { (title.text(lang)) }
+                ul { @for name in names { li { (names::line_at(&name.label, name.clients, lang)) } } }
             } }
-        }
+        } }
     };
-    grid::with_whole_figures(&page.into_string())
+    document(lang, env!("CARGO_PKG_VERSION"), &title, "", &body)
 }
 
 fn doubts(model: &CompareModel, lang: Lang) -> Markup {
@@ -109,20 +99,21 @@ fn charts(model: &CompareModel, lang: Lang) -> Markup {
     let parts = parts(first.into_iter().chain(metrics.into_iter().map(group)).collect());
     let margin = figures::limit(model.rules.margin * 100.0);
     let comparisons = model.outcome.comparisons.to_string();
+    let title = compare::outcome(model, lang);
+    let description = page::CHART_DESCRIPTION_FOREST.fill(lang, &[("comparisons", &comparisons)]);
     html! {
         @for (i, groups) in parts.into_iter().enumerate() {
             @let chart = ForestChart {
-                id: format!("compare-{}-", i + 1),
-                title: compare::outcome(model, lang),
-                description: page::CHART_DESCRIPTION_FOREST.fill(lang, &[("comparisons", &comparisons)]),
                 x_title: compare::CHART_RATIO.text(lang).to_owned(),
                 below_label: compare::CHART_LESS.text(lang).to_owned(),
                 above_label: compare::CHART_MORE.text(lang).to_owned(),
                 margin: model.rules.margin,
                 groups,
             };
-            figure id={ "compare-" (i + 1) } {
-                (PreEscaped(Drawn::of(|width| chart.draw(width)).inline()))
+            @let id = format!("compare-{}", i + 1);
+            @let labels = Labels { id: &id, title: &title, description: &description };
+            figure id=(id) {
+                (PreEscaped(Drawn::of(labels, |drawing| chart.draw(drawing)).inline()))
                 div.caption { p { (compare::CHART_CAPTION.fill(lang, &[("margin", &margin)])) } }
             }
         }

@@ -4,112 +4,116 @@ use super::notes::is_marked;
 use crate::cell::{Cell, Value};
 use crate::figures;
 use crate::messages::{Lang, Message, compare, headings};
-use crate::table::{Column, Table};
+use crate::sheet::Sheet;
+use crate::table::{Form, Table};
 use crate::words;
-use dyno_analysis::compare::model::{CompareModel, MetricPair, OverAll, SideFigures, TreatmentPair};
-use dyno_analysis::model::{Estimate, Range, Verdict};
+use dyno_analysis::compare::model::{ByRanks, CompareModel, MetricPair, SideFigures, TreatmentPair};
+use dyno_analysis::model::{Effect, Estimate, Range, Verdict};
 use dyno_model::audit::AuditVerdict;
 use dyno_model::plan::Metric;
 
-/// All comparisons, under their treatments; below them what failed, and audits that did.
-pub(super) fn results(model: &CompareModel, lang: Lang) -> Table {
-    let half = Column::right(&headings::INTERVAL).in_text();
-    let mut table = Table::new([
-        Column::left(&compare::FIGURE),
-        Column::right(&compare::BASE),
-        half,
-        Column::right(&compare::NEW),
-        half,
-        Column::right(&headings::RATIO),
-        Column::right(&headings::RATIO_INTERVAL),
-        // A terminal has no room for these.
-        Column::right(&headings::P_CORRECTED).in_page(),
-        Column::right(&headings::DETECTABLE).in_page(),
-        Column::right(&compare::NEEDED).in_page(),
-        Column::left(&headings::VERDICT),
-    ]);
-    for pair in &model.treatments {
-        let (base, new) = (pair.base.trials_valid.to_string(), pair.new.trials_valid.to_string());
-        let name = compare::pair(pair, lang);
-        table.group(&[
-            compare::TREATMENT_GROUP.fill(lang, &[("treatment", &name), ("base", &base), ("new", &new)])
-        ]);
-        for metric in &pair.metrics {
-            table.row(metric_row(pair, metric, lang));
-            // A line of its own: one more column would push the verdict off the page.
-            if let Some(ranks) = metric.by_ranks.filter(|ranks| ranks.ratio_interval.is_some()) {
-                let ratio = Cell::figure(Some(figures::ratio(ranks.ratio)));
-                let interval = interval(ranks.ratio_interval, lang);
-                table.row(spread([
-                    (5, ratio),
-                    (6, interval),
-                    (10, Cell::text(compare::BY_RANKS.text(lang))),
-                ]));
-            }
-        }
-        for (name, base, new) in books(pair) {
-            table.row(spread([(0, Cell::text(name.text(lang))), (1, base), (3, new)]));
+/// What a row tells of a treatment.
+enum Row<'a> {
+    Metric(&'a MetricPair),
+    /// A line of its own: one more column would push the verdict off the page.
+    Ranks(ByRanks),
+    /// A count or a verdict of both sides, with its name.
+    Book(&'static Message, [Cell; 2]),
+}
+
+impl Row<'_> {
+    fn of_side(&self, side: usize) -> Cell {
+        match self {
+            Self::Metric(it) => Cell::estimate([it.base, it.new][side].as_ref(), None),
+            Self::Ranks(_) => Cell::empty(),
+            Self::Book(_, cells) => cells[side].clone(),
         }
     }
-    table
+
+    fn half_width(&self, side: usize) -> Cell {
+        self.of_metric(|it| Cell::figure([it.base, it.new][side].as_ref().and_then(figures::half_width)))
+    }
+
+    /// What only metrics have.
+    fn of_metric(&self, cell: impl Fn(&MetricPair) -> Cell) -> Cell {
+        if let Self::Metric(metric) = self { cell(metric) } else { Cell::empty() }
+    }
+}
+
+/// All comparisons, under their treatments; below them what failed, and audits that did.
+pub(super) fn results(model: &CompareModel, lang: Lang) -> Table {
+    let rows = model.treatments.iter().flat_map(|pair| {
+        let metrics = pair.metrics.iter().flat_map(|metric| {
+            let ranks = metric.by_ranks.filter(|ranks| ranks.ratio_interval.is_some());
+            [Row::Metric(metric)].into_iter().chain(ranks.map(Row::Ranks))
+        });
+        metrics.chain(books(pair)).map(move |row| (pair, row))
+    });
+    let title = |pair: &TreatmentPair| {
+        let (base, new) = (pair.base.trials_valid.to_string(), pair.new.trials_valid.to_string());
+        let name = compare::pair(pair, lang);
+        compare::TREATMENT_GROUP.fill(lang, &[("treatment", &name), ("base", &base), ("new", &new)])
+    };
+    Sheet::grouped(rows, |(pair, _)| [title(pair)])
+        .left(&compare::FIGURE, |(pair, row)| match row {
+            Row::Metric(it) => Cell::text(figure_name(pair, it, lang)),
+            Row::Ranks(_) => Cell::empty(),
+            Row::Book(name, _) => Cell::text(name.text(lang)),
+        })
+        .right(&compare::BASE, |(_, row)| row.of_side(0))
+        .right(&headings::INTERVAL, |(_, row)| row.half_width(0))
+        .only_in(Form::Text)
+        .right(&compare::NEW, |(_, row)| row.of_side(1))
+        .right(&headings::INTERVAL, |(_, row)| row.half_width(1))
+        .only_in(Form::Text)
+        .right(&headings::RATIO, |(_, row)| match row {
+            Row::Ranks(ranks) => Cell::ratio(Some(ranks.ratio), None),
+            _ => row.of_metric(|it| Cell::ratio(it.ratio, it.bound)),
+        })
+        .right(&headings::RATIO_INTERVAL, |(_, row)| match row {
+            Row::Ranks(ranks) => interval(ranks.ratio_interval, lang),
+            _ => row.of_metric(|it| interval(it.ratio_interval, lang)),
+        })
+        // A terminal has no room for these.
+        .right(&headings::P_CORRECTED, |(_, row)| {
+            row.of_metric(|it| Cell::figure(it.p_corrected.map(figures::p_value)))
+        })
+        .only_in(Form::Page)
+        .right(&headings::DETECTABLE, |(_, row)| {
+            row.of_metric(|it| Cell::figure(it.detectable_ratio.map(figures::detectable)))
+        })
+        .only_in(Form::Page)
+        .right(&compare::NEEDED, |(_, row)| {
+            row.of_metric(|it| Cell::figure(it.repeats_needed.map(|needed| needed.to_string())))
+        })
+        .only_in(Form::Page)
+        .left(&headings::VERDICT, |(_, row)| match row {
+            Row::Ranks(_) => Cell::text(compare::BY_RANKS.text(lang)),
+            _ => row.of_metric(verdict_cell),
+        })
+        .table()
 }
 
 /// One effect over all treatments: metrics, then kinds of statements.
 pub(super) fn over_all(model: &CompareModel, lang: Lang) -> Table {
-    let mut table = Table::new([
-        Column::left(&compare::FIGURE),
-        Column::right(&compare::TREATMENTS_USED),
-        Column::right(&headings::RATIO),
-        Column::right(&headings::RATIO_INTERVAL),
-        Column::right(&compare::COMPARE_DEGREES).in_page(),
-        Column::right(&headings::P_CORRECTED).in_page(),
-        Column::right(&headings::DETECTABLE).in_page(),
-        Column::left(&headings::VERDICT),
-    ]);
-    let row = |it: &OverAll| {
-        let effect = &it.effect;
-        let verdict = words::verdict(effect.verdict);
+    let verdict = |effect: &Effect| {
+        let word = words::verdict(effect.verdict);
         let is_marked = effect.verdict.is_some_and(Verdict::differs) && !effect.exceeds_margin;
-        [
-            Cell::text(compare::about(it, lang)),
-            Cell::text(it.treatments.to_string()),
-            Cell::figure(effect.ratio.map(|ratio| figures::bounded_ratio(ratio, effect.bound))),
-            interval(effect.ratio_interval, lang),
-            Cell::figure(it.degrees.map(|degrees| format!("{degrees:.1}"))),
-            Cell::figure(effect.p_corrected.map(figures::p_value)),
-            Cell::figure(effect.detectable_ratio.map(figures::detectable)),
-            if is_marked { Value::Marked(verdict).into() } else { Cell::word(verdict) },
-        ]
+        if is_marked { Value::Marked(word).into() } else { Cell::word(word) }
     };
-    model.over_all.iter().chain(&model.statements).for_each(|it| table.row(row(it)));
-    table
-}
-
-/// A row with few cells, each at its column.
-fn spread<const N: usize>(cells: [(usize, Cell); N]) -> Vec<Cell> {
-    let mut row = vec![Cell::empty(); 11];
-    for (column, cell) in cells {
-        row[column] = cell;
-    }
-    row
-}
-
-fn metric_row(pair: &TreatmentPair, metric: &MetricPair, lang: Lang) -> [Cell; 11] {
-    let (base, new) = (metric.base.as_ref(), metric.new.as_ref());
-    let detectable = metric.detectable_ratio.map(figures::detectable);
-    [
-        Cell::text(figure_name(pair, metric, lang)),
-        Cell::estimate(base, None),
-        Cell::half_width(base),
-        Cell::estimate(new, None),
-        Cell::half_width(new),
-        Cell::figure(metric.ratio.map(|ratio| figures::bounded_ratio(ratio, metric.bound))),
-        interval(metric.ratio_interval, lang),
-        Cell::figure(metric.p_corrected.map(figures::p_value)),
-        Cell::figure(detectable),
-        Cell::figure(metric.repeats_needed.map(|needed| needed.to_string())),
-        verdict_cell(metric),
-    ]
+    Sheet::of(model.over_all.iter().chain(&model.statements))
+        .left(&compare::FIGURE, |it| Cell::text(compare::about(it, lang)))
+        .right(&compare::TREATMENTS_USED, |it| Cell::text(it.treatments.to_string()))
+        .right(&headings::RATIO, |it| Cell::ratio(it.effect.ratio, it.effect.bound))
+        .right(&headings::RATIO_INTERVAL, |it| interval(it.effect.ratio_interval, lang))
+        .right(&compare::COMPARE_DEGREES, |it| Cell::figure(it.degrees.map(|number| format!("{number:.1}"))))
+        .only_in(Form::Page)
+        .right(&headings::P_CORRECTED, |it| Cell::figure(it.effect.p_corrected.map(figures::p_value)))
+        .only_in(Form::Page)
+        .visible_from(|it| &it.effect)
+        .only_in(Form::Page)
+        .left(&headings::VERDICT, |it| verdict(&it.effect))
+        .table()
 }
 
 /// `0.79 to 0.84`, or a dash.
@@ -154,8 +158,8 @@ fn metric_name(metric: Metric) -> &'static Message {
 /// A count with its name.
 type Count = (&'static Message, fn(&SideFigures) -> u64);
 
-/// What is told of failures, retries and audits: only what is not as it should be on either side. Name, base, new.
-fn books(pair: &TreatmentPair) -> Vec<(&'static Message, Cell, Cell)> {
+/// What is told of failures, retries and audits: only what is not as it should be on either side.
+fn books(pair: &TreatmentPair) -> Vec<Row<'static>> {
     let counts: [Count; 5] = [
         (&headings::NEVER_STARTED, |side| side.unstarted.unwrap_or_default()),
         (&compare::FAILED_TRANSACTIONS, |side| side.failed),
@@ -163,19 +167,17 @@ fn books(pair: &TreatmentPair) -> Vec<(&'static Message, Cell, Cell)> {
         (&compare::RETRIES, |side| side.retries),
         (&compare::LOST_UPDATES, |side| side.lost.unwrap_or_default()),
     ];
+    let sides = [&pair.base, &pair.new];
     let mut rows = Vec::new();
-    if pair.base.arrived.or(pair.new.arrived).is_some() {
-        let arrived = |side: &SideFigures| Cell::count(side.arrived.unwrap_or_default());
-        rows.push((&headings::ARRIVED, arrived(&pair.base), arrived(&pair.new)));
+    if sides.iter().any(|side| side.arrived.is_some()) {
+        let arrived = sides.map(|side| Cell::count(side.arrived.unwrap_or_default()));
+        rows.push(Row::Book(&headings::ARRIVED, arrived));
     }
-    for (name, of) in counts {
-        if of(&pair.base) + of(&pair.new) > 0 {
-            rows.push((name, Cell::count(of(&pair.base)), Cell::count(of(&pair.new))));
-        }
-    }
-    if [&pair.base, &pair.new].iter().any(|side| side.audit == AuditVerdict::Violated) {
-        let word = |side: &SideFigures| Cell::word(words::audit(side.audit));
-        rows.push((&headings::AUDIT_VERDICT, word(&pair.base), word(&pair.new)));
+    let unusual = counts.into_iter().filter(|(_, of)| sides.iter().any(|side| of(side) > 0));
+    rows.extend(unusual.map(|(name, of)| Row::Book(name, sides.map(|side| Cell::count(of(side))))));
+    if sides.iter().any(|side| side.audit == AuditVerdict::Violated) {
+        let audits = sides.map(|side| Cell::word(words::audit(side.audit)));
+        rows.push(Row::Book(&headings::AUDIT_VERDICT, audits));
     }
     rows
 }

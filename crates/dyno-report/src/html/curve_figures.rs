@@ -5,6 +5,7 @@ use super::page::{Figure, Page};
 use crate::chart::curves::{Curve, CurveChart, CurvePanel, CurvePoint, Style};
 use crate::chart::frame::Drawn;
 use crate::chart::palette::Slot;
+use crate::chart::svg::Labels;
 use crate::chart::text::{Quantity, spelled};
 use crate::figures;
 use crate::grid::titles_of_cells;
@@ -75,9 +76,6 @@ pub(super) fn curves(
         }
     };
     let chart = CurveChart {
-        id: format!("{id}-"),
-        title: title.clone(),
-        description,
         x_title: over.map_or_else(|| page.text(&page::CHART_CLIENTS), |over| over.title).to_owned(),
         y_title: axis.title.to_owned(),
         y_title_logarithmic: axis.logarithmic.to_owned(),
@@ -87,7 +85,9 @@ pub(super) fn curves(
         panels,
     };
     let data = over.is_none().then(|| curve_data(page, &chart.panels, axis.quantity));
-    Figure { id, title, captions, chart: Drawn::of(|width| chart.draw(width)), data }
+    let labels = Labels { id: &id, title: &title, description: &description };
+    let chart = Drawn::of(labels, |drawing| chart.draw(drawing));
+    Figure { id, title, captions, chart, data }
 }
 
 /// Id of the first, second ... figure of a kind.

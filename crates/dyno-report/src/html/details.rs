@@ -6,6 +6,7 @@ use super::page::{Figure, Page};
 use super::percentiles;
 use super::resources::{Panel, panels};
 use crate::cell::Cell;
+use crate::chart::svg::Labels;
 use crate::chart::timeline::{Course, Moment, TimelineChart};
 use crate::figures;
 use crate::grid;
@@ -117,11 +118,10 @@ fn drawn<'a>(
     let panels = panels(&timelines);
     let row = page.model.faults.iter().find(|row| row.treatment == treatment);
     let errors = row.and_then(|_| ErrorPanel::of(&timelines));
+    let description =
+        page.fill(&page::CHART_DESCRIPTION_TIMELINE, &[("trials", &timelines.len().to_string())]);
+    let labels = Labels { id: &id, title: &title, description: &description };
     let chart = TimelineChart {
-        id: format!("{id}-"),
-        title,
-        description: page
-            .fill(&page::CHART_DESCRIPTION_TIMELINE, &[("trials", &timelines.len().to_string())]),
         x_title: page.text(&page::CHART_SECONDS).to_owned(),
         throughput_title: page.text(&page::CHART_PER_SECOND).to_owned(),
         latency_title: page.text(&page::CHART_TIME).to_owned(),
@@ -149,7 +149,8 @@ fn drawn<'a>(
     let offered = staged.filter(|row| row.by == LoadBy::Rate);
     let offered = offered.map(|_| page.text(&page::CHART_CAPTION_OFFERED).to_owned());
     let captions = faults.into_iter().chain(stages).chain(offered).chain(captions).collect();
-    Some(Figure { id, title: heading, captions, chart: page.drawn(|width| chart.draw(width)), data: None })
+    let chart = page.drawn(labels, |drawing| chart.draw(drawing));
+    Some(Figure { id, title: heading, captions, chart, data: None })
 }
 
 /// How many seconds of a timeline become one step of its line.

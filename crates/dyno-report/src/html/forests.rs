@@ -3,6 +3,7 @@
 use super::page::{Figure, Page};
 use crate::chart::forest::{ForestChart, ForestGroup, ForestRow, parts};
 use crate::chart::frame::Drawn;
+use crate::chart::svg::Labels;
 use crate::figures;
 use crate::messages::{names, page};
 use crate::tables::says_something;
@@ -70,10 +71,8 @@ fn metric_figures(page: &Page<'_>, metric: Metric) -> Vec<Figure> {
 fn figure(page: &Page<'_>, id: &str, title: String, groups: Vec<ForestGroup>) -> Figure {
     let margin = figures::limit(page.model.comparison_rules.margin * 100.0);
     let comparisons = groups.iter().map(|group| group.rows.len()).sum::<usize>().to_string();
+    let description = page.fill(&page::CHART_DESCRIPTION_FOREST, &[("comparisons", &comparisons)]);
     let chart = ForestChart {
-        id: format!("{id}-"),
-        title: title.clone(),
-        description: page.fill(&page::CHART_DESCRIPTION_FOREST, &[("comparisons", &comparisons)]),
         x_title: page.text(&page::CHART_RATIO).to_owned(),
         below_label: page.text(&page::CHART_LESS).to_owned(),
         above_label: page.text(&page::CHART_MORE).to_owned(),
@@ -83,7 +82,9 @@ fn figure(page: &Page<'_>, id: &str, title: String, groups: Vec<ForestGroup>) ->
     let is_one_block = page.model.provenance.blocks == 1;
     let caption = if is_one_block { &page::CHART_CAPTION_FOREST_ONE } else { &page::CHART_CAPTION_FOREST };
     let captions = vec![page.fill(caption, &[("margin", &margin)])];
-    Figure { id: id.to_owned(), title, captions, chart: Drawn::of(|width| chart.draw(width)), data: None }
+    let labels = Labels { id, title: &title, description: &description };
+    let chart = Drawn::of(labels, |drawing| chart.draw(drawing));
+    Figure { id: id.to_owned(), title, captions, chart, data: None }
 }
 
 fn metric_id(metric: Metric) -> &'static str {

@@ -5,6 +5,7 @@ use super::page::{Figure, Page};
 use crate::chart::frame::Drawn;
 use crate::chart::growth::{GrowthChart, GrowthCurve, GrowthMark, GrowthPanel};
 use crate::chart::palette::Slot;
+use crate::chart::svg::Labels;
 use crate::chart::text::{Quantity, spelled};
 use crate::figures;
 use crate::messages::{Message, conclusion, growth as texts, list, names, page};
@@ -91,10 +92,8 @@ fn figure(
     let names: Vec<&str> = lines.iter().map(|(member, _)| member.label.as_str()).collect();
     let id = if i == 0 { "growth".to_owned() } else { format!("growth-{}", i + 1) };
     let blocks = lines.iter().map(|(_, line)| line.courses.len()).max().unwrap_or(0);
+    let description = page.fill(&texts::GROWTH_DESCRIPTION, &[("lines", &list(page.lang, &names))]);
     let chart = GrowthChart {
-        id: format!("{id}-"),
-        title: title.clone(),
-        description: page.fill(&texts::GROWTH_DESCRIPTION, &[("lines", &list(page.lang, &names))]),
         x_title: page.text(&texts::GROWTH_AXIS).to_owned(),
         rows: (growth.rows_before as f64, end),
         panels,
@@ -110,7 +109,9 @@ fn figure(
             page.fill(&page::CHART_CAPTION_PUBLISHED, &[("sources", &sources.join(page.lang.semicolon))]),
         );
     }
-    Figure { id, title, captions, chart: Drawn::of(|width| chart.draw(width)), data: None }
+    let labels = Labels { id: &id, title: &title, description: &description };
+    let chart = Drawn::of(labels, |drawing| chart.draw(drawing));
+    Figure { id, title, captions, chart, data: None }
 }
 
 /// The first statement about treatments of this figure.

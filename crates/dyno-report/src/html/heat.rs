@@ -2,6 +2,7 @@
 
 use super::page::{Figure, Page};
 use crate::chart::heat::{HeatChart, HeatStretch};
+use crate::chart::svg::Labels;
 use crate::chart::text::{Quantity, axis_label};
 use crate::figures;
 use crate::messages::{names, page};
@@ -13,10 +14,10 @@ pub(super) fn of_treatment(page: &Page<'_>, treatment: usize) -> Option<Figure> 
     let name = names::treatment(page.model, treatment, page.lang);
     let id = format!("t{treatment}h");
     let trial = [("trial", map.trial.as_str()), ("treatment", name.as_str())];
+    let description = page.fill(&page::CHART_DESCRIPTION_HEAT, &trial[..1]);
+    let labels =
+        Labels { id: &id, title: &page.fill(&page::CHART_TITLE_HEAT, &trial), description: &description };
     let chart = HeatChart {
-        id: format!("{id}-"),
-        title: page.fill(&page::CHART_TITLE_HEAT, &trial),
-        description: page.fill(&page::CHART_DESCRIPTION_HEAT, &trial[..1]),
         x_title: page.text(&page::CHART_SECONDS).to_owned(),
         y_title: page.text(&page::CHART_TIME).to_owned(),
         key_title: page.text(&page::CHART_HEAT_KEY).to_owned(),
@@ -26,13 +27,8 @@ pub(super) fn of_treatment(page: &Page<'_>, treatment: usize) -> Option<Figure> 
     // Among many treatments it is told once for all.
     let captions = page.is_alone().then(|| page.text(&page::CHART_CAPTION_HEAT).to_owned());
     let title = page.fill(&page::CHART_HEAT_OF, &trial[..1]);
-    Some(Figure {
-        id,
-        title,
-        captions: captions.into_iter().collect(),
-        chart: page.drawn(|width| chart.draw(width)),
-        data: None,
-    })
+    let chart = page.drawn(labels, |drawing| chart.draw(drawing));
+    Some(Figure { id, title, captions: captions.into_iter().collect(), chart, data: None })
 }
 
 fn stretch(page: &Page<'_>, map: &HeatMap, column: &HeatColumn) -> HeatStretch {

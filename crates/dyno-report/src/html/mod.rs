@@ -32,16 +32,16 @@ mod tests;
 mod titles;
 mod trade;
 
-use crate::chart::svg::STYLE_SHEET;
-use crate::grid::{with_whole_figures, without_optional_ends};
+use crate::grid::without_optional_ends;
 use crate::messages::{Lang, headings, page as words};
+use crate::sections::{self, Section};
 use dyno_analysis::model::ReportModel;
 use facets::Facets;
-use maud::{DOCTYPE, PreEscaped, html};
+use maud::{PreEscaped, html};
 use page::Page;
+pub(crate) use page::document;
 pub(crate) use test_report::render as test_report;
 
-pub(super) const PAGE_STYLE: &str = include_str!("../assets/page.css");
 const SCRIPT: &str = include_str!("../assets/page.js");
 
 /// The page.
@@ -50,12 +50,10 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     let page = Page { model, lang, facets: &facets };
     let (main, more) = charts::figures(&page);
     let (first, main) = main.split_at(main.len().min(1));
-    let stages = (!model.stages.is_empty()).then_some(("stages", &headings::STAGES));
-    let transactions = (!model.transactions.is_empty()).then_some(("transactions", &headings::TRANSACTIONS));
-    let beside = (!model.beside.is_empty()).then_some(("beside", &headings::BESIDE));
-    let faults = (!model.faults.is_empty()).then_some(("faults", &headings::FAULTS));
-    let results = [("results", &headings::RESULTS)];
-    let sections = faults.into_iter().chain(results).chain(stages).chain(transactions).chain(beside).chain([
+    let (faults, loads) = (sections::faults(model, lang), sections::loads(model, lang));
+    let link = |part: &Section| (part.id, part.heading);
+    let links = faults.first().map(link).into_iter().chain([("results", &headings::RESULTS)]);
+    let links = links.chain(loads.iter().map(link).filter(|(id, _)| *id != "searches")).chain([
         ("comparisons", &headings::COMPARISONS),
         ("audit", &headings::AUDIT),
         ("validity", &headings::VALIDITY),
@@ -63,47 +61,33 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
         ("setting", &headings::PROVENANCE),
         ("method", &headings::METHOD),
     ]);
-    let whole = html! {
-        (DOCTYPE)
-        html lang=(lang.code) {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="generator" content={ "dyno " (model.provenance.dyno_version) };
-                title { (model.title) }
-                style { (PreEscaped(STYLE_SHEET)) (PreEscaped(PAGE_STYLE)) }
+    let body = html! { body {
+        main {
+            (summary::header(&page))
+            (summary::conclusions(&page, first.first()))
+            nav aria-label=(page.text(&words::PAGE_CONTENTS)) {
+                @for (id, heading) in links { a href={ "#" (id) } { (page.text(heading)) } " " }
+                button #open-all type="button" hidden { (page.text(&words::PAGE_OPEN_ALL)) }
             }
-            body {
-                main {
-                    (summary::header(&page))
-                    (summary::conclusions(&page, first.first()))
-                    nav aria-label=(page.text(&words::PAGE_CONTENTS)) {
-                        @for (id, heading) in sections { a href={ "#" (id) } { (page.text(heading)) } " " }
-                        button #open-all type="button" hidden { (page.text(&words::PAGE_OPEN_ALL)) }
-                    }
-                    @for figure in main { (figure.markup(&page)) }
-                    (page.folded_figures(&more))
-                    (tables::faults(&page))
-                    (tables::results(&page))
-                    (tables::searches(&page))
-                    (tables::stages(&page))
-                    (tables::transactions(&page))
-                    (tables::beside(&page))
-                    (tables::limits(&page))
-                    (tables::questions(&page))
-                    (tables::comparisons(&page))
-                    (tables::audit(&page))
-                    (tables::validity(&page))
-                    (details::section(&page))
-                    (setting::section(&page))
-                    (setting::method(&page))
-                    p.note.on-paper { (page.text(&words::PAGE_PRINTED)) }
-                }
-                script { (PreEscaped(SCRIPT)) }
-            }
+            @for figure in main { (figure.markup(&page)) }
+            (page.folded_figures(&more))
+            (tables::section(&page, faults))
+            (tables::results(&page))
+            @for part in loads { (tables::section(&page, vec![part])) }
+            (tables::section(&page, sections::limits(model, lang)))
+            (tables::section(&page, sections::questions(model, lang)))
+            (tables::comparisons(&page))
+            (tables::audit(&page))
+            (tables::validity(&page))
+            (details::section(&page))
+            (setting::section(&page))
+            (setting::method(&page))
+            p.note.on-paper { (page.text(&words::PAGE_PRINTED)) }
         }
-    };
-    without_optional_ends(&with_whole_figures(&whole.into_string()))
+        script { (PreEscaped(SCRIPT)) }
+    } };
+    let whole = document(lang, &model.provenance.dyno_version, &model.title, "", &body);
+    without_optional_ends(&whole)
 }
 
 /// The charts of a report as SVG files of their own, by a short name: for a README or a slide.

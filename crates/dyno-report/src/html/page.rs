@@ -3,18 +3,38 @@
 use super::facets::Facets;
 use crate::cell::Cell;
 use crate::chart::frame::Drawn;
-use crate::chart::svg::Chart;
+use crate::chart::svg::{Chart, Drawing, Labels, STYLE_SHEET};
 use crate::grid;
 use crate::messages::{Lang, Message, page};
 use crate::table::Table;
 use crate::words::Word;
 use dyno_analysis::model::ReportModel;
-use maud::{Markup, PreEscaped, html};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 /// With more treatments than this, the charts of each are small ones on every medium, so that the page stays handy ...
 const DETAILS_SMALL: usize = 24;
 /// ... and with more than this all that are folded.
 const FOLDED_SMALL: usize = 60;
+
+pub(super) const PAGE_STYLE: &str = include_str!("../assets/page.css");
+
+/// A whole page with this body: `style` is what its style sheet has beside that of all pages.
+pub(crate) fn document(lang: Lang, version: &str, title: &str, style: &str, body: &Markup) -> String {
+    let whole = html! {
+        (DOCTYPE)
+        html lang=(lang.code) {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="generator" content={ "dyno " (version) };
+                title { (title) }
+                style { (PreEscaped(STYLE_SHEET)) (PreEscaped(PAGE_STYLE)) (PreEscaped(style)) }
+            }
+            (body)
+        }
+    };
+    grid::with_whole_figures(&whole.into_string())
+}
 
 /// What every part of the page needs.
 #[derive(Clone, Copy)]
@@ -66,8 +86,11 @@ impl Page<'_> {
     }
 
     /// A chart of which each treatment has one.
-    pub(super) fn drawn(&self, draw: impl Fn(f64) -> Chart) -> Drawn {
-        if self.model.treatments.len() > DETAILS_SMALL { Drawn::small(draw) } else { Drawn::of(draw) }
+    pub(super) fn drawn(&self, labels: Labels<'_>, draw: impl Fn(Drawing) -> Chart) -> Drawn {
+        match self.model.treatments.len() {
+            ..=DETAILS_SMALL => Drawn::of(labels, draw),
+            _ => Drawn::small(labels, draw),
+        }
     }
 
     /// A table that is folded on screen and open on paper.

@@ -4,6 +4,7 @@ use super::facets::Facet;
 use super::page::{Figure, Page};
 use crate::chart::palette::Slot;
 use crate::chart::percentiles::{Distribution, PercentileChart};
+use crate::chart::svg::Labels;
 use crate::messages::{headings, list, names, page};
 use dyno_analysis::model::{PercentileCurve, PercentilePoint};
 
@@ -82,15 +83,14 @@ fn figure(
     let names: Vec<&str> = curves.iter().map(|curve| curve.label.as_str()).collect();
     let description = page.fill(&page::CHART_DESCRIPTION_PERCENTILES, &[("lines", &list(page.lang, &names))]);
     let chart = PercentileChart {
-        id: format!("{id}-"),
-        title: title.clone(),
-        description,
         x_title: page.text(&page::CHART_PERCENTILE).to_owned(),
         y_title: page.text(&page::CHART_TIME_LOG).to_owned(),
         height,
         curves,
     };
-    Some(Figure { id, title, captions: Vec::new(), chart: page.drawn(|width| chart.draw(width)), data: None })
+    let labels = Labels { id: &id, title: &title, description: &description };
+    let chart = page.drawn(labels, |drawing| chart.draw(drawing));
+    Some(Figure { id, title, captions: Vec::new(), chart, data: None })
 }
 
 /// At most `most` of the points, evenly by position, the first and the last always.

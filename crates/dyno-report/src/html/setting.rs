@@ -2,13 +2,13 @@
 
 use super::page::Page;
 use crate::cell::Cell;
-use crate::chart::frame::Drawn;
 use crate::facts;
 use crate::figures;
 use crate::messages::names::labelled;
 use crate::messages::{Message, headings, notes, page, said};
 use crate::notes::{Loops, told};
-use crate::table::{Column, Table};
+use crate::sheet::Sheet;
+use crate::table::Table;
 use crate::{tables, topology};
 use dyno_analysis::model::{SystemRow, SystemStarts, WorkloadRow};
 use dyno_model::plan::{LoadPlan, StopRule};
@@ -47,7 +47,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
 pub(super) fn topology(page: &Page<'_>) -> Markup {
     html! {
         @for chart in topology::charts(page.model, page.lang) {
-            figure.topology { div.scroll { (PreEscaped(Drawn::of(|width| chart.draw(width)).inline())) } }
+            figure.topology { div.scroll { (PreEscaped(chart.inline())) } }
         }
     }
 }
@@ -83,23 +83,18 @@ fn starts(page: &Page<'_>, starts: Option<&SystemStarts>) -> String {
 }
 
 fn systems(page: &Page<'_>) -> Table {
-    let columns = [
-        &headings::SYSTEM,
-        &page::PAGE_KIND,
-        &headings::VERSION,
-        &page::PAGE_QUERY_MODE,
-        &page::PAGE_ORIGIN,
-        &page::PAGE_STARTS,
-    ];
-    let mut table = Table::new(columns.map(Column::left));
-    for system in &page.model.provenance.systems {
-        let origin = if system.is_managed { page.text(&page::PAGE_MANAGED) } else { &system.address };
-        let version = said(&system.version, page.lang);
-        let starts = starts(page, system.starts.as_ref());
-        let cells: [&str; 6] = [&system.name, &system.kind, &version, &system.query_mode, origin, &starts];
-        table.row(cells.map(Cell::text));
-    }
-    table
+    let origin = |system: &SystemRow| match system.is_managed {
+        true => page.text(&page::PAGE_MANAGED).to_owned(),
+        false => system.address.clone(),
+    };
+    Sheet::of(&page.model.provenance.systems)
+        .left(&headings::SYSTEM, |system| Cell::text(&system.name))
+        .left(&page::PAGE_KIND, |system| Cell::text(&system.kind))
+        .left(&headings::VERSION, |system| Cell::text(said(&system.version, page.lang)))
+        .left(&page::PAGE_QUERY_MODE, |system| Cell::text(&system.query_mode))
+        .left(&page::PAGE_ORIGIN, |system| Cell::text(origin(system)))
+        .left(&page::PAGE_STARTS, |system| Cell::text(starts(page, system.starts.as_ref())))
+        .table()
 }
 
 /// Settings asked for beside what the server reported; all reported ones folded.

@@ -3,10 +3,11 @@
 use super::page::Page;
 use crate::figures;
 use crate::grid::{is_wide, titles_of_cells, unbroken};
-use crate::messages::{Message, finding, growth, headings, names, notes, page, said};
-use crate::notes::{Loops, comparison_rules, limit_rules, question_rules, scatter};
+use crate::messages::{finding, growth, headings, names, notes, page, said};
+use crate::notes::{Loops, comparison_rules};
+use crate::sections::Section;
 use crate::table::Table;
-use crate::{faults, tables, words};
+use crate::{tables, words};
 use dyno_analysis::model::TreatmentRow;
 use dyno_model::audit::AuditVerdict;
 use maud::{Markup, html};
@@ -119,78 +120,19 @@ fn kept_cell(page: &Page<'_>, row: Option<&TreatmentRow>) -> Markup {
     }
 }
 
-/// What each stage of a load brought; nothing without stages.
-pub(super) fn stages(page: &Page<'_>) -> Markup {
-    noted(page, "stages", &headings::STAGES, tables::stages(page.model), &notes::NOTE_STAGES)
-}
-
-/// What the transactions of each name brought; nothing where they have no names.
-pub(super) fn transactions(page: &Page<'_>) -> Markup {
-    let table = tables::transactions(page.model);
-    noted(page, "transactions", &headings::TRANSACTIONS, table, &notes::NOTE_TRANSACTIONS)
-}
-
-/// What ran beside; nothing where nothing did.
-pub(super) fn beside(page: &Page<'_>) -> Markup {
-    noted(page, "beside", &headings::BESIDE, crate::beside::table(page.model), &notes::NOTE_BESIDE)
-}
-
-/// A table with its heading and a note; nothing without rows.
-fn noted(page: &Page<'_>, id: &str, heading: &Message, table: Table, note: &Message) -> Markup {
+/// A section of the page: the first of these with its heading, the others below it.
+pub(super) fn section(page: &Page<'_>, parts: Vec<Section>) -> Markup {
+    let Some(id) = parts.first().map(|first| first.id) else { return html! {} };
     html! {
-        @if !table.is_empty() {
-            section id=(id) {
-                h2 { (page.text(heading)) }
-                (page.table(table))
-                p.note { (page.text(note)) }
-            }
-        }
-    }
-}
-
-/// The highest loads that were searched for; nothing without a search.
-pub(super) fn searches(page: &Page<'_>) -> Markup {
-    let table = tables::searches(page.model);
-    html! {
-        @if !table.is_empty() {
-            section #searches {
-                h2 { (page.text(&headings::SEARCHES)) }
-                (page.table(table))
-                p.note { (page.text(&notes::NOTE_SEARCH)) }
-            }
-        }
-    }
-}
-
-/// Limits and whether they were kept; nothing without any.
-pub(super) fn limits(page: &Page<'_>) -> Markup {
-    let table = tables::limits(page.model);
-    html! {
-        @if !table.is_empty() {
-            section #limits {
-                h2 { (page.text(&headings::LIMITS)) }
-                (page.table(table))
-                p.note { (limit_rules(page.model, page.lang)) }
-            }
-        }
-    }
-}
-
-/// The questions of the experiment; nothing without any.
-pub(super) fn questions(page: &Page<'_>) -> Markup {
-    let table = tables::questions(page.model, page.lang);
-    let parts = tables::scatter(page.model, page.lang);
-    html! {
-        @if !table.is_empty() {
-            section #questions {
-                h2 { (page.text(&headings::QUESTIONS)) }
-                (page.table(table))
-                p.note { (question_rules(page.model, page.lang)) }
-                @if !parts.is_empty() {
-                    h3 #scatter { (page.text(&headings::SCATTER)) }
-                    (page.table(parts))
-                    p.note { (scatter(page.model, page.lang)) }
+        section id=(id) {
+            @for part in parts {
+                @if part.id == id {
+                    h2 { (page.text(part.heading)) }
+                } @else {
+                    h3 id=(part.id) { (page.text(part.heading)) }
                 }
+                (page.table(part.table))
+                p.note { (part.note) }
             }
         }
     }
@@ -222,25 +164,6 @@ pub(super) fn comparisons(page: &Page<'_>) -> Markup {
                 @if !steps.is_empty() {
                     h3 { (page.text(&growth::GROWTH_COMPARISONS)) }
                     (page.all_rows(steps, Some(page.fill(&growth::GROWTH_COMPARISONS_NOTE, &[("family", &number)]))))
-                }
-            }
-        }
-    }
-}
-
-/// What faults did.
-pub(super) fn faults(page: &Page<'_>) -> Markup {
-    let (table, errors) = (faults::table(page.model, page.lang), faults::errors(page.model));
-    html! {
-        @if !table.is_empty() {
-            section #faults {
-                h2 { (page.text(&headings::FAULTS)) }
-                (page.table(table))
-                p.note { (page.text(&notes::NOTE_FAULTS)) }
-                @if !errors.is_empty() {
-                    h3 #fault-errors { (page.text(&headings::FAULT_ERRORS)) }
-                    (page.table(errors))
-                    p.note { (page.text(&notes::NOTE_FAULT_ERRORS)) }
                 }
             }
         }

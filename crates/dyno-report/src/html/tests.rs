@@ -400,7 +400,7 @@ fn columns_of_tables_match_their_heads() {
             let (head, body) = rest.split_once("<tbody>").unwrap();
             let columns = head.matches("<th").count();
             let last = columns - 1;
-            let titled = super::PAGE_STYLE.contains(&format!("var(--t{last})"));
+            let titled = super::page::PAGE_STYLE.contains(&format!("var(--t{last})"));
             assert!(
                 !table.contains("stacked") || titled && table.contains(&format!("--t{last}:")),
                 "{name}: {head}"

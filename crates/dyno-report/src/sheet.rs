@@ -1,0 +1,128 @@
+//! Tables that are made column by column, so that a column's title stands beside what its cells are.
+
+use crate::cell::{Cell, Value};
+use crate::figures;
+use crate::measures::Measure;
+use crate::messages::{Message, headings};
+use crate::table::{Column, Form, Table};
+use crate::words;
+use dyno_analysis::model::{Effect, Estimate, ReportModel};
+
+/// What the rows are of, and the table as far as it has columns.
+pub(crate) struct Sheet<R> {
+    rows: Vec<R>,
+    table: Table,
+}
+
+impl<R> Sheet<R> {
+    /// Rows with nothing over them.
+    pub(crate) fn of(rows: impl IntoIterator<Item = R>) -> Self {
+        Self::grouped(rows, |_| [])
+    }
+
+    /// Rows under their names.
+    pub(crate) fn grouped<const N: usize>(
+        rows: impl IntoIterator<Item = R>,
+        names: impl Fn(&R) -> [String; N],
+    ) -> Self {
+        let (rows, mut table): (Vec<R>, _) = (rows.into_iter().collect(), Table::new([]));
+        for row in &rows {
+            table.group(&names(row));
+            table.row([]);
+        }
+        Self { rows, table }
+    }
+
+    /// Rows under what is judged and what it is judged against.
+    pub(crate) fn of_pairs(rows: impl IntoIterator<Item = R>, names: impl Fn(&R) -> [String; 2]) -> Self {
+        let mut sheet = Self::grouped(rows, names);
+        sheet.table.names = &[&headings::SUBJECT, &headings::BASELINE];
+        sheet
+    }
+
+    /// Rows of treatments, by their numbers, under the names of their lines.
+    pub(crate) fn of_treatments(model: &ReportModel, rows: impl IntoIterator<Item = (usize, R)>) -> Self {
+        let treatment = |index: usize| Value::Treatment { index, clients: model.treatments[index].clients };
+        let sheet = Sheet::grouped(rows, |(index, _)| [model.line_of(*index).label.clone()])
+            .right(&headings::CLIENTS, |(index, _)| treatment(*index).into());
+        Self { rows: sheet.rows.into_iter().map(|(_, row)| row).collect(), table: sheet.table }
+    }
+
+    fn column(mut self, column: Column, cell: impl Fn(&R) -> Cell) -> Self {
+        self.table.columns.push(column);
+        let cells = self.table.groups.iter_mut().flat_map(|group| &mut group.rows);
+        for (row, cells) in self.rows.iter().zip(cells) {
+            cells.push(cell(row));
+        }
+        self
+    }
+
+    /// A column of words.
+    pub(crate) fn left(self, heading: &'static Message, cell: impl Fn(&R) -> Cell) -> Self {
+        self.column(Column::left(heading), cell)
+    }
+
+    /// A column of figures.
+    pub(crate) fn right(self, heading: &'static Message, cell: impl Fn(&R) -> Cell) -> Self {
+        self.column(Column::right(heading), cell)
+    }
+
+    /// The last column is in this form only.
+    pub(crate) fn only_in(mut self, form: Form) -> Self {
+        if let Some(column) = self.table.columns.last_mut() {
+            column.form = form;
+        }
+        self
+    }
+
+    /// Those measures that tables have; dashes where there is nothing that has them.
+    pub(crate) fn measures<M>(self, measures: &[Measure<M>], of: impl Fn(&R) -> Option<&M>) -> Self {
+        let shown = measures.iter().filter_map(|measure| Some((measure, measure.heading?)));
+        shown.fold(self, |sheet, (measure, heading)| {
+            sheet.right(heading, |row| of(row).map_or_else(Cell::absent, |it| measure.cell(it)))
+        })
+    }
+
+    /// The same with intervals, and with the number of trials where it is not this one.
+    pub(crate) fn estimates<M>(self, measures: &[Measure<M>], of: impl Fn(&R) -> (&M, Option<u32>)) -> Self {
+        let shown = measures.iter().filter_map(|measure| Some((measure, measure.heading?)));
+        shown.fold(self, |sheet, (measure, heading)| {
+            sheet.right(heading, |row| {
+                let (it, valid) = of(row);
+                measure.estimate_cell(it, valid)
+            })
+        })
+    }
+
+    /// Half the width of an interval, which the page has beside its figure.
+    pub(crate) fn half_width(self, of: impl Fn(&R) -> Option<&Estimate>) -> Self {
+        let cell = |row: &R| Cell::figure(of(row).and_then(figures::half_width));
+        self.right(&headings::INTERVAL, cell).only_in(Form::Text)
+    }
+
+    /// How large an effect is, and how sure that is.
+    pub(crate) fn effect(self, of: impl Fn(&R) -> &Effect) -> Self {
+        self.right(&headings::RATIO, |row| Cell::ratio(of(row).ratio, of(row).bound))
+            .right(&headings::RATIO_INTERVAL, |row| {
+                Cell::span(of(row).ratio_interval.map(figures::ends), " .. ")
+            })
+            .right(&headings::P_CORRECTED, |row| Cell::figure(of(row).p_corrected.map(figures::p_value)))
+    }
+
+    /// From which size on an effect would have been seen.
+    pub(crate) fn visible_from(self, of: impl Fn(&R) -> &Effect) -> Self {
+        let cell = |row: &R| Cell::figure(of(row).detectable_ratio.map(figures::detectable));
+        self.right(&headings::DETECTABLE, cell)
+    }
+
+    /// What an effect was judged to be.
+    pub(crate) fn verdict(self, of: impl Fn(&R) -> &Effect) -> Self {
+        let word = |verdict| Cell::word(words::verdict(Some(verdict)));
+        self.left(&headings::VERDICT, |row| of(row).verdict.map_or_else(Cell::absent, word))
+    }
+
+    /// The table.
+    pub(crate) fn table(self) -> Table {
+        self.table
+    }
+}
