@@ -1,7 +1,7 @@
 //! What stands in a table's cell: a value that knows what it is. Renderers decide how it looks in their form.
 
 use crate::figures;
-use crate::messages::{Lang, compare, headings};
+use crate::messages::{Lang, compare, fill, headings};
 use crate::words::Word;
 use dyno_analysis::model::{Estimate, RatioBound};
 
@@ -119,7 +119,7 @@ impl Cell {
             Value::Text(text) | Value::Figure { text, repeats: None, .. } => text.clone(),
             Value::Figure { text, repeats: Some(repeats), .. } => format!("{text} (n = {repeats})"),
             Value::Word(word) => word.text(lang).to_owned(),
-            Value::Marked(word) => compare::PERHAPS_SMALL.fill(lang, &[("verdict", word.text(lang))]),
+            Value::Marked(word) => fill!(compare::PERHAPS_SMALL, lang, verdict = word.text(lang)),
             Value::Span(low, high, between) => figures::range(low.clone(), high, between),
             Value::Treatment { clients, .. } => clients.to_string(),
         }

@@ -1,6 +1,6 @@
 //! What was seen of a machine, in words: `dyno doctor`, and preflight's warnings.
 
-use crate::messages::{Lang, Message, checkup as words, finding, names};
+use crate::messages::{Lang, Message, checkup as words, fill, finding, names};
 use dyno_model::observation::Observation;
 use serde::Serialize;
 use std::fmt::Write;
@@ -24,31 +24,22 @@ pub struct Check {
 }
 
 /// What `dyno doctor` saw, by what it looked at.
-#[derive(Debug, Default)]
-pub struct Checkup {
+#[derive(Debug, Default, Serialize)]
+pub struct Checkup<T = Observation> {
     /// Processors, clock, memory, limits, neighbours.
-    pub machine: Vec<Observation>,
+    pub machine: Vec<T>,
     /// Disks.
-    pub disks: Vec<Observation>,
+    pub disks: Vec<T>,
     /// Servers that dyno can start.
-    pub servers: Vec<Observation>,
+    pub servers: Vec<T>,
     /// What the generator does here.
-    pub generator: Vec<Observation>,
-}
-
-/// The same in words, as a program reads it.
-#[derive(Debug, Serialize)]
-struct Checks {
-    machine: Vec<Check>,
-    disks: Vec<Check>,
-    servers: Vec<Check>,
-    generator: Vec<Check>,
+    pub generator: Vec<T>,
 }
 
 impl Checkup {
-    fn checks(&self, lang: Lang) -> Checks {
+    fn checks(&self, lang: Lang) -> Checkup<Check> {
         let of = |seen: &[Observation]| seen.iter().map(|it| check(it, lang)).collect();
-        Checks {
+        Checkup {
             machine: of(&self.machine),
             disks: of(&self.disks),
             servers: of(&self.servers),
@@ -85,7 +76,7 @@ impl Checkup {
                 let word = if *is_doubt { doubt } else { "" };
                 let _ = writeln!(text, "  {}  {}  {message}", filled(word, mark), filled(place, width));
                 if let Some(remedy) = remedy {
-                    let remedy = words::REMEDY.fill(lang, &[("remedy", remedy)]);
+                    let remedy = fill!(words::REMEDY, lang, remedy);
                     let _ = writeln!(text, "  {}  {}  {remedy}", filled("", mark), filled("", width));
                 }
             }
@@ -93,7 +84,7 @@ impl Checkup {
         }
         let doubts = all().filter(|it| it.is_doubt).count();
         let message = if doubts == 0 { words::NOTHING_SPOILS } else { words::SPOILS };
-        text.push_str(&message.fill(lang, &[("doubts", &doubts.to_string())]));
+        text.push_str(&fill!(message, lang, doubts));
         text
     }
 }
@@ -126,7 +117,7 @@ fn place(seen: &Observation, lang: Lang) -> String {
         Observation::OpenFiles { .. } => words::OPEN_FILES,
         Observation::Ports { .. } => words::PORTS,
         Observation::Disk { folder, .. } | Observation::DiskUntimed { folder, .. } => {
-            return words::DISK.fill(lang, &[("folder", folder)]);
+            return fill!(words::DISK, lang, folder);
         }
         Observation::Neighbours { .. } => words::NEIGHBOURS,
         Observation::Server { kind, .. } => return kind.to_string(),
@@ -136,38 +127,32 @@ fn place(seen: &Observation, lang: Lang) -> String {
 }
 
 fn message(seen: &Observation, lang: Lang) -> String {
-    let fill = |message: Message, values: &[(&'static str, String)]| {
-        let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        message.fill(lang, &values)
-    };
     let is_doubt = seen.is_doubt();
     let either = |doubt: Message, fine: Message| if is_doubt { doubt } else { fine };
     match seen {
         Observation::Processors { usable, model } => {
             let message = if model.is_empty() { words::USABLE } else { words::USABLE_NAMED };
-            fill(message, &[("usable", usable.to_string()), ("model", model.clone())])
+            fill!(message, lang, usable, model)
         }
         Observation::Clock { nanos, source } => {
             let message = either(words::CLOCK_SLOW, words::CLOCK_TAKES);
-            fill(message, &[("nanos", format!("{nanos:.0}")), ("source", source.clone())])
+            fill!(message, lang, nanos = format!("{nanos:.0}"), source)
         }
         Observation::Governor { name } => {
-            fill(either(words::GOVERNOR_SAVES, words::GOVERNOR_IS), &[("governor", name.clone())])
+            fill!(either(words::GOVERNOR_SAVES, words::GOVERNOR_IS), lang, governor = name)
         }
         Observation::Memory { total, available, swapped } => {
-            let sizes = [("total", *total), ("available", *available), ("swapped", *swapped)];
-            let message = either(words::MEMORY_SHORT, words::MEMORY_IS);
-            fill(message, &sizes.map(|(name, bytes)| (name, (bytes >> 20).to_string())))
+            let [total, available, swapped] = [total, available, swapped].map(|bytes| bytes >> 20);
+            fill!(either(words::MEMORY_SHORT, words::MEMORY_IS), lang, total, available, swapped)
         }
-        Observation::OpenFiles { limit } => fill(words::OPEN_FILES_MOST, &[("limit", limit.to_string())]),
-        Observation::Ports { number } => fill(words::PORTS_MOST, &[("number", number.to_string())]),
+        Observation::OpenFiles { limit } => fill!(words::OPEN_FILES_MOST, lang, limit),
+        Observation::Ports { number } => fill!(words::PORTS_MOST, lang, number),
         Observation::Disk { is_in_memory: true, .. } => words::DISK_IN_MEMORY.text(lang).to_owned(),
         Observation::Disk { p50, p95, .. } => {
-            let millis = [("p50", p50), ("p95", p95)];
-            let message = either(words::DISK_SCATTERS, words::DISK_TAKES);
-            fill(message, &millis.map(|(name, time)| (name, format!("{:.2} ms", time.as_secs_f64() * 1e3))))
+            let [p50, p95] = [p50, p95].map(|time| format!("{:.2} ms", time.as_secs_f64() * 1e3));
+            fill!(either(words::DISK_SCATTERS, words::DISK_TAKES), lang, p50, p95)
         }
-        Observation::DiskUntimed { reason, .. } => fill(words::DISK_UNTIMED, &[("reason", reason.clone())]),
+        Observation::DiskUntimed { reason, .. } => fill!(words::DISK_UNTIMED, lang, reason),
         Observation::Neighbours { findings } if findings.is_empty() => words::NOBODY.text(lang).to_owned(),
         Observation::Neighbours { findings } => {
             let sentences: Vec<String> = findings.iter().map(|it| finding::sentence(it, lang)).collect();
@@ -175,12 +160,12 @@ fn message(seen: &Observation, lang: Lang) -> String {
         }
         Observation::Server { found: None, .. } => words::SERVER_MISSING.text(lang).to_owned(),
         Observation::Server { found: Some((version, program)), .. } => {
-            fill(words::SERVER_IS, &[("version", version.clone()), ("program", program.clone())])
+            fill!(words::SERVER_IS, lang, version, program)
         }
         Observation::Generator { cpu_us: None, .. } => words::GENERATOR_SILENT.text(lang).to_owned(),
         Observation::Generator { per_second, cpu_us: Some(cpu), .. } => {
             let cpu = format!("{cpu:.1}");
-            fill(words::GENERATOR_DOES, &[("rate", format!("{per_second:.0}")), ("cpu", cpu)])
+            fill!(words::GENERATOR_DOES, lang, rate = format!("{per_second:.0}"), cpu)
         }
     }
 }
@@ -268,10 +253,10 @@ mod tests {
     fn columns_stand_below_each_other_in_every_language() {
         for lang in LANGUAGES {
             let text = checkup().to_text(lang);
-            let Checks { machine, disks, servers, generator } = checkup().checks(lang);
+            let Checkup { machine, disks, servers, generator } = checkup().checks(lang);
             let checks = machine.into_iter().chain(disks).chain(servers).chain(generator);
             let told = checks.flat_map(|it| {
-                let remedy = it.remedy.map(|remedy| words::REMEDY.fill(lang, &[("remedy", &remedy)]));
+                let remedy = it.remedy.map(|remedy| fill!(words::REMEDY, lang, remedy));
                 [Some(it.message), remedy].into_iter().flatten()
             });
             let column = |told: String| {

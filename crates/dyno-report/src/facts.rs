@@ -1,7 +1,7 @@
 //! Names with values that the page and the test report share: the run, the machine.
 
 use crate::figures;
-use crate::messages::{Lang, Message, page, said};
+use crate::messages::{Lang, Message, fill, page, said};
 use dyno_analysis::model::ReportModel;
 use std::collections::BTreeMap;
 
@@ -11,14 +11,8 @@ pub(crate) type Fact = (&'static Message, String);
 /// When, how often and with what it was measured.
 pub(crate) fn run(model: &ReportModel, lang: Lang) -> Vec<Fact> {
     let (provenance, completeness) = (&model.provenance, &model.completeness);
-    let trials = page::PAGE_TRIALS_OF.fill(
-        lang,
-        &[
-            ("planned", &completeness.planned.to_string()),
-            ("measured", &completeness.measured.to_string()),
-            ("valid", &completeness.valid.to_string()),
-        ],
-    );
+    let (planned, measured, valid) = (completeness.planned, completeness.measured, completeness.valid);
+    let trials = fill!(page::PAGE_TRIALS_OF, lang, planned, measured, valid);
     vec![
         (&page::PAGE_RUN, format!("{} / {}", provenance.experiment, provenance.run)),
         (&page::PAGE_BEGUN, provenance.started_at.clone()),
@@ -34,14 +28,8 @@ pub(crate) fn run(model: &ReportModel, lang: Lang) -> Vec<Fact> {
 
 pub(crate) fn machine(model: &ReportModel, lang: Lang) -> Vec<Fact> {
     let environment = &model.provenance.environment;
-    let processors = page::PAGE_PROCESSORS_OF.fill(
-        lang,
-        &[
-            ("logical", &environment.cpu_logical.to_string()),
-            ("cores", &environment.cpu_cores.to_string()),
-            ("usable", &environment.cpu_usable.to_string()),
-        ],
-    );
+    let (logical, cores) = (environment.cpu_logical, environment.cpu_cores);
+    let processors = fill!(page::PAGE_PROCESSORS_OF, lang, logical, cores, usable = environment.cpu_usable);
     let cpu = format!("{} {}", environment.cpu_model, environment.architecture);
     let listed = |values: &BTreeMap<String, String>| {
         values.iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(lang.comma)

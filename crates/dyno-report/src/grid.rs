@@ -2,7 +2,7 @@
 
 use crate::breaks::{is_bound, is_particle};
 use crate::cell::{Cell, Value};
-use crate::messages::{Lang, Message, headings, names, page};
+use crate::messages::{Lang, Message, fill, headings, names, page};
 use crate::table::{Align, Column, Form, Group, Table};
 use crate::words::Word;
 use maud::{Markup, html};
@@ -87,7 +87,7 @@ pub(crate) fn table(table: Table, caption: &str, lang: Lang) -> Markup {
 fn titles(group: &Group, lang: Lang) -> Vec<String> {
     match &group.names[..] {
         [subject, baseline] => {
-            vec![page::CHART_AGAINST.fill(lang, &[("subject", subject), ("baseline", baseline)])]
+            vec![fill!(page::CHART_AGAINST, lang, subject, baseline)]
         }
         names => names.to_vec(),
     }

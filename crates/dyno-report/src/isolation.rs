@@ -1,7 +1,7 @@
 //! What histories show of isolation: a table, and a sentence for each case.
 
 use crate::cell::Cell;
-use crate::messages::{Lang, headings, names, notes};
+use crate::messages::{Lang, fill, headings, names, notes};
 use crate::sheet::Sheet;
 use crate::table::Table;
 use crate::tables::by_line;
@@ -35,17 +35,12 @@ pub(crate) fn sentences(model: &ReportModel, lang: Lang) -> Vec<String> {
     let example = |found: &FoundAnomaly| {
         let AnomalyExample { trial, transactions } = found.example.as_ref()?;
         let involved = |it: &Involved| {
-            let (client, number) = (it.client.to_string(), it.sequence.to_string());
-            let values = [("client", client.as_str()), ("number", &number), ("operations", &it.operations)];
-            notes::NOTE_INVOLVED.fill(lang, &values)
+            let (client, number) = (it.client, it.sequence);
+            fill!(notes::NOTE_INVOLVED, lang, client, number, operations = it.operations)
         };
-        let transactions: Vec<String> = transactions.iter().map(involved).collect();
-        let values = [
-            ("trial", trial.as_str()),
-            ("anomaly", names::anomaly(found.anomaly).text(lang)),
-            ("transactions", &transactions.join(lang.semicolon)),
-        ];
-        Some(notes::NOTE_ANOMALY.fill(lang, &values))
+        let transactions = transactions.iter().map(involved).collect::<Vec<_>>().join(lang.semicolon);
+        let anomaly = names::anomaly(found.anomaly).text(lang);
+        Some(fill!(notes::NOTE_ANOMALY, lang, trial, anomaly, transactions))
     };
     cases.filter_map(example).chain(outside(model, lang)).collect()
 }
@@ -56,7 +51,6 @@ pub(crate) fn outside(model: &ReportModel, lang: Lang) -> impl Iterator<Item = S
     audits.filter(|(_, audit)| audit.outside > 0).map(move |(treatment, audit)| {
         let (outside, all) = (figures::count(audit.outside), figures::count(audit.outside + audit.committed));
         let treatment = names::treatment(model, treatment, lang);
-        notes::NOTE_HISTORY_FULL
-            .fill(lang, &[("treatment", &treatment), ("outside", &outside), ("committed", &all)])
+        fill!(notes::NOTE_HISTORY_FULL, lang, treatment, outside, committed = all)
     })
 }

@@ -5,7 +5,7 @@ use super::table::{Table, escaped};
 use super::test_report::{self, Part, cover};
 use super::{isolation, notes, tables, topology};
 use crate::messages::{
-    Lang, Message, conclusion, growth as growth_texts, headings, notes as texts, page as words,
+    Lang, Message, conclusion, fill, growth as growth_texts, headings, notes as texts, page as words,
 };
 use crate::sections::{self, Section};
 use dyno_analysis::model::ReportModel;
@@ -13,7 +13,7 @@ use dyno_model::printable::lines;
 
 /// Renders the full report.
 pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
-    let mut page = Page { text: format!("# {}\n", escaped(&model.title)), lang };
+    let mut page = Page::new(&model.title, headings::SYSTEM, lang);
     if !model.description.is_empty() {
         page.paragraph(&escaped(&model.description));
     }
@@ -35,8 +35,8 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     page.comparisons(model);
     page.section(growth_texts::GROWTH_COMPARISONS, &tables::step_comparisons(model, lang), &[]);
     if let Some(growth) = model.growth.as_ref().filter(|growth| !growth.comparisons.is_empty()) {
-        let family = growth.comparisons.len().to_string();
-        page.paragraph(&escaped(&growth_texts::GROWTH_COMPARISONS_NOTE.fill(lang, &[("family", &family)])));
+        let family = growth.comparisons.len();
+        page.paragraph(&escaped(&fill!(growth_texts::GROWTH_COMPARISONS_NOTE, lang, family)));
     }
     page.titled(sections::faults(model, lang));
     page.audits(model);
@@ -66,7 +66,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
 
 /// Renders the test report.
 pub(crate) fn test_report(model: &ReportModel, lang: Lang) -> String {
-    let mut page = Page { text: format!("# {}\n", escaped(&model.title)), lang };
+    let mut page = Page::new(&model.title, headings::SYSTEM, lang);
     page.paragraph(&escaped(headings::TEST_REPORT.text(lang)));
     page.facts(&cover(model));
     for (at, section) in test_report::sections(model, lang).into_iter().enumerate() {
@@ -78,25 +78,32 @@ pub(crate) fn test_report(model: &ReportModel, lang: Lang) -> String {
     page.text
 }
 
-struct Page {
-    text: String,
+/// A page, as far as it is written.
+pub(crate) struct Page {
+    pub(crate) text: String,
+    /// Title of the column that names of groups are in.
+    groups: Message,
     lang: Lang,
 }
 
 impl Page {
-    fn heading(&mut self, title: Message) {
+    pub(crate) fn new(title: &str, groups: Message, lang: Lang) -> Self {
+        Self { text: format!("# {}\n", escaped(title)), groups, lang }
+    }
+
+    pub(crate) fn heading(&mut self, title: Message) {
         self.text.push_str(&format!("\n## {}\n", escaped(title.text(self.lang))));
     }
 
-    fn paragraph(&mut self, text: &str) {
+    pub(crate) fn paragraph(&mut self, text: &str) {
         if !text.is_empty() {
             self.text.push_str(&format!("\n{text}\n"));
         }
     }
 
-    fn table(&mut self, table: &Table) {
+    pub(crate) fn table(&mut self, table: &Table) {
         self.text.push('\n');
-        self.text.push_str(&table.to_markdown(headings::SYSTEM.text(self.lang), self.lang));
+        self.text.push_str(&table.to_markdown(self.groups.text(self.lang), self.lang));
     }
 
     /// Heading, table and notes; nothing at all for an empty table.
@@ -107,7 +114,7 @@ impl Page {
         self.heading(title);
         self.table(table);
         for note in notes {
-            self.paragraph(&escaped(&note.fill(self.lang, &[])));
+            self.paragraph(&escaped(&fill!(note, self.lang)));
         }
     }
 
@@ -119,7 +126,7 @@ impl Page {
         }
     }
 
-    fn list(&mut self, title: Message, items: &[String]) {
+    pub(crate) fn list(&mut self, title: Message, items: &[String]) {
         if items.is_empty() {
             return;
         }
@@ -127,7 +134,7 @@ impl Page {
         self.items(items);
     }
 
-    fn items(&mut self, items: &[String]) {
+    pub(crate) fn items(&mut self, items: &[String]) {
         self.text.push('\n');
         for item in items {
             self.text.push_str(&format!("- {}\n", escaped(item)));

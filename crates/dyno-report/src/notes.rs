@@ -1,7 +1,7 @@
 //! Sentences about a run that text and Markdown share.
 
 use super::{figures, words};
-use crate::messages::{Lang, Message, finding, in_line, list, names, notes, said};
+use crate::messages::{Lang, Message, fill, finding, in_line, list, names, notes, said};
 use dyno_analysis::model::{Comparison, FindingRow, LedgerExample, ReportModel, Verdict, WorkloadRow};
 use dyno_model::plan::{LoadPlan, Spacing, StopRule};
 use std::collections::BTreeMap;
@@ -11,34 +11,19 @@ pub(super) fn origin(model: &ReportModel, started: &str, lang: Lang) -> Vec<Stri
     let provenance = &model.provenance;
     let mut sentences = Vec::new();
     if !started.is_empty() {
-        let (seed, blocks) = (provenance.seed.to_string(), provenance.blocks.to_string());
-        let mut values = vec![
-            ("started", started),
-            ("version", provenance.dyno_version.as_str()),
-            ("seed", seed.as_str()),
-            ("blocks", blocks.as_str()),
-        ];
+        let (version, seed, blocks) = (&provenance.dyno_version, provenance.seed, provenance.blocks);
         sentences.push(match &provenance.profile {
-            _ if provenance.is_imported() => notes::NOTE_IMPORTED.fill(lang, &values[..2]),
-            None => notes::NOTE_RUN.fill(lang, &values),
-            Some(profile) => {
-                values.push(("profile", profile));
-                notes::NOTE_RUN_PROFILE.fill(lang, &values)
-            }
+            _ if provenance.is_imported() => fill!(notes::NOTE_IMPORTED, lang, started, version),
+            None => fill!(notes::NOTE_RUN, lang, started, version, seed, blocks),
+            Some(profile) => fill!(notes::NOTE_RUN_PROFILE, lang, started, version, seed, blocks, profile),
         });
     }
     let environment = &provenance.environment;
     if environment.memory_bytes > 0 {
-        sentences.push(notes::NOTE_MACHINE.fill(
-            lang,
-            &[
-                ("cpu", environment.cpu_model.as_str()),
-                ("processors", &environment.cpu_logical.to_string()),
-                ("memory", &figures::megabytes(environment.memory_bytes)),
-                ("os", &environment.os_release),
-                ("kernel", &environment.kernel),
-            ],
-        ));
+        let (cpu, processors) = (&environment.cpu_model, environment.cpu_logical);
+        let memory = figures::megabytes(environment.memory_bytes);
+        let (os, kernel) = (&environment.os_release, &environment.kernel);
+        sentences.push(fill!(notes::NOTE_MACHINE, lang, cpu, processors, memory, os, kernel));
     }
     sentences
 }
@@ -47,13 +32,8 @@ pub(super) fn origin(model: &ReportModel, started: &str, lang: Lang) -> Vec<Stri
 pub(super) fn steadiness(model: &ReportModel, lang: Lang) -> Option<String> {
     let judged: Vec<_> = model.trials.iter().filter_map(|trial| trial.steadiness).collect();
     let steady = judged.iter().filter(|trial| trial.is_steady()).count();
-    let values = [
-        ("judged", judged.len().to_string()),
-        ("measured", model.completeness.measured.to_string()),
-        ("steady", steady.to_string()),
-    ];
-    let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
-    (!judged.is_empty()).then(|| notes::NOTE_STEADY.fill(lang, &values))
+    let measured = model.completeness.measured;
+    (!judged.is_empty()).then(|| fill!(notes::NOTE_STEADY, lang, judged = judged.len(), measured, steady))
 }
 
 /// The systems with their versions, as far as they told.
@@ -64,7 +44,7 @@ pub(super) fn systems(model: &ReportModel, lang: Lang) -> String {
         .collect();
     let is_parted = names.iter().any(|name| name.contains([',', '、']));
     let systems = if is_parted { names.join(lang.semicolon) } else { list(lang, &names) };
-    notes::NOTE_SYSTEMS.fill(lang, &[("systems", &systems)])
+    fill!(notes::NOTE_SYSTEMS, lang, systems)
 }
 
 /// Options of a workload that have a value.
@@ -83,8 +63,7 @@ pub(super) fn workloads(model: &ReportModel, lang: Lang) -> Vec<String> {
     let workloads = model.provenance.workloads.iter().map(|workload| {
         let options: Vec<String> =
             told(&workload.options).map(|(name, value)| format!("{name} = {value}")).collect();
-        notes::NOTE_WORKLOAD
-            .fill(lang, &[("kind", &named(workload, lang)), ("options", &options.join(lang.comma))])
+        fill!(notes::NOTE_WORKLOAD, lang, kind = named(workload, lang), options = options.join(lang.comma))
     });
     workloads.chain(model.provenance.loads.iter().map(|load| load_sentence(load, lang))).collect()
 }
@@ -115,26 +94,22 @@ impl Loops {
 
 fn load_sentence(load: &LoadPlan, lang: Lang) -> String {
     let (message, limit) = match load.stop {
-        StopRule::Transactions(number) => {
-            (notes::NOTE_LOAD_TRANSACTIONS, ("transactions", figures::count(number)))
-        }
-        StopRule::TransactionsPerClient(number) => {
-            (notes::NOTE_LOAD_PER_CLIENT, ("transactions", figures::count(number)))
-        }
-        StopRule::Rows(target) => (notes::NOTE_LOAD_ROWS, ("rows", figures::count(target))),
-        StopRule::Duration(time) => (notes::NOTE_LOAD_DURATION, ("duration", time.to_string())),
+        StopRule::Transactions(number) => (notes::NOTE_LOAD_TRANSACTIONS, figures::count(number)),
+        StopRule::TransactionsPerClient(number) => (notes::NOTE_LOAD_PER_CLIENT, figures::count(number)),
+        StopRule::Rows(target) => (notes::NOTE_LOAD_ROWS, figures::count(target)),
+        StopRule::Duration(time) => (notes::NOTE_LOAD_DURATION, time.to_string()),
     };
     let warmup = match load.warmup.0 {
         0 => notes::NOTE_NO_WARM_UP.text(lang).to_owned(),
-        _ => notes::NOTE_WARM_UP.fill(lang, &[("duration", &load.warmup.to_string())]),
+        _ => fill!(notes::NOTE_WARM_UP, lang, duration = load.warmup),
     };
-    let attempts = load.attempts_max.to_string();
-    let sentence = message.fill(lang, &[(limit.0, &limit.1), ("warmup", &warmup), ("attempts", &attempts)]);
-    let how = offered(load, lang)
-        .map(|(rate, spacing)| notes::NOTE_RATE.fill(lang, &[("rate", &rate), ("spacing", &spacing)]));
-    let think = load.think.map(|mean| notes::NOTE_THINK.fill(lang, &[("think", &mean.to_string())]));
+    let attempts = load.attempts_max;
+    let sentence =
+        fill!(message, lang, transactions = limit, rows = limit, duration = limit, warmup, attempts);
+    let how = offered(load, lang).map(|(rate, spacing)| fill!(notes::NOTE_RATE, lang, rate, spacing));
+    let think = load.think.map(|mean| fill!(notes::NOTE_THINK, lang, think = mean));
     let databases = (!load.databases.is_one())
-        .then(|| notes::NOTE_DATABASES.fill(lang, &[("databases", &load.databases.number().to_string())]));
+        .then(|| fill!(notes::NOTE_DATABASES, lang, databases = load.databases.number()));
     [sentence].into_iter().chain(databases).chain(how).chain(think).collect::<Vec<_>>().join(lang.space)
 }
 
@@ -158,43 +133,35 @@ pub(super) fn incompleteness(model: &ReportModel, unreadable_max: usize, lang: L
     let completeness = &model.completeness;
     let mut sentences = Vec::new();
     if completeness.measured == 0 {
-        sentences.push(notes::NOTE_NOTHING.fill(lang, &[]));
+        sentences.push(fill!(notes::NOTE_NOTHING, lang));
     }
     if !completeness.has_ended {
-        sentences.push(notes::NOTE_NO_END.fill(lang, &[]));
+        sentences.push(fill!(notes::NOTE_NO_END, lang));
     }
     for system in &model.provenance.systems {
         if let Some(reason) = &system.failure {
-            sentences.push(
-                notes::NOTE_FAILED_SYSTEM
-                    .fill(lang, &[("system", &system.name), ("reason", &in_line(reason, lang))]),
-            );
+            let reason = in_line(reason, lang);
+            sentences.push(fill!(notes::NOTE_FAILED_SYSTEM, lang, system = system.name, reason));
         }
     }
     for failed in &completeness.failed {
-        let treatment = &model.treatments[failed.treatment];
-        sentences.push(notes::NOTE_FAILED_TRIAL.fill(
-            lang,
-            &[
-                ("trial", &failed.trial),
-                ("line", &model.lines[treatment.line].label),
-                ("clients", &names::clients(&[treatment.clients], lang)),
-                ("reason", &in_line(&failed.reason, lang)),
-            ],
-        ));
+        let row = &model.treatments[failed.treatment];
+        let (trial, line) = (&failed.trial, &model.lines[row.line].label);
+        let (clients, reason) = (names::clients(&[row.clients], lang), in_line(&failed.reason, lang));
+        sentences.push(fill!(notes::NOTE_FAILED_TRIAL, lang, trial, line, clients, reason));
     }
     if !completeness.cut.is_empty() {
-        sentences.push(notes::NOTE_CUT.fill(lang, &[("trials", &completeness.cut.join(lang.comma))]));
+        sentences.push(fill!(notes::NOTE_CUT, lang, trials = completeness.cut.join(lang.comma)));
     }
     if !completeness.missing.is_empty() {
         let trials = completeness.missing.join(lang.comma);
-        sentences.push(notes::NOTE_MISSING.fill(lang, &[("trials", &trials)]));
+        sentences.push(fill!(notes::NOTE_MISSING, lang, trials));
     }
     for what in completeness.unreadable.iter().take(unreadable_max) {
-        sentences.push(notes::NOTE_UNREADABLE.fill(lang, &[("what", &said(what, lang))]));
+        sentences.push(fill!(notes::NOTE_UNREADABLE, lang, what = said(what, lang)));
     }
     if let more @ 1.. = completeness.unreadable.len().saturating_sub(unreadable_max) {
-        sentences.push(notes::NOTE_UNREADABLE_MORE.fill(lang, &[("more", &more.to_string())]));
+        sentences.push(fill!(notes::NOTE_UNREADABLE_MORE, lang, more));
     }
     sentences
 }
@@ -203,53 +170,40 @@ pub(super) fn incompleteness(model: &ReportModel, unreadable_max: usize, lang: L
 pub(super) fn reach(model: &ReportModel, row: &FindingRow, lang: Lang) -> String {
     match row.trials.len() {
         0 => notes::WHOLE_RUN.text(lang).to_owned(),
-        trials => {
-            let (trials, measured) = (trials.to_string(), model.completeness.measured.to_string());
-            notes::TRIALS_OF.fill(lang, &[("trials", &trials), ("measured", &measured)])
-        }
+        trials => fill!(notes::TRIALS_OF, lang, trials, measured = model.completeness.measured),
     }
 }
 
 /// A doubt with its weight and its reach.
 pub(super) fn doubt(model: &ReportModel, row: &FindingRow, lang: Lang) -> String {
-    let values = [
-        ("severity", words::severity(row.severity).text(lang)),
-        ("reach", &reach(model, row, lang)),
-        ("sentence", &finding::sentence(&row.finding, lang)),
-    ];
-    notes::NOTE_DOUBT.fill(lang, &values)
+    let severity = words::severity(row.severity).text(lang);
+    let (reach, sentence) = (reach(model, row, lang), finding::sentence(&row.finding, lang));
+    fill!(notes::NOTE_DOUBT, lang, severity, reach, sentence)
 }
 
 /// How questions were answered.
 pub(super) fn question_rules(model: &ReportModel, lang: Lang) -> String {
     let alpha = figures::limit(model.comparison_rules.alpha * 100.0);
-    notes::NOTE_QUESTIONS.fill(lang, &[("alpha", &alpha)])
+    fill!(notes::NOTE_QUESTIONS, lang, alpha)
 }
 
 /// How limits were judged.
 pub(super) fn limit_rules(model: &ReportModel, lang: Lang) -> String {
     let rules = &model.comparison_rules;
-    let (alpha, needed) = (figures::limit(rules.alpha * 100.0), rules.min_repeats.to_string());
-    notes::NOTE_LIMITS.fill(lang, &[("alpha", &alpha), ("needed", &needed)])
+    fill!(notes::NOTE_LIMITS, lang, alpha = figures::limit(rules.alpha * 100.0), needed = rules.min_repeats)
 }
 
 /// What the table of scatter says.
 pub(super) fn scatter(model: &ReportModel, lang: Lang) -> String {
     let margin = figures::limit(model.comparison_rules.margin * 100.0);
-    notes::NOTE_SCATTER.fill(lang, &[("margin", &margin), ("metric", names::metric(model.judged_by, lang))])
+    fill!(notes::NOTE_SCATTER, lang, margin, metric = names::metric(model.judged_by, lang))
 }
 
 /// How comparisons were made.
 pub(super) fn comparison_rules(model: &ReportModel, lang: Lang) -> String {
     let rules = &model.comparison_rules;
-    notes::NOTE_COMPARISONS.fill(
-        lang,
-        &[
-            ("margin", &figures::limit(rules.margin * 100.0)),
-            ("alpha", &figures::limit(rules.alpha * 100.0)),
-            ("levels", &levels(model, lang)),
-        ],
-    )
+    let [margin, alpha] = [rules.margin, rules.alpha].map(|share| figures::limit(share * 100.0));
+    fill!(notes::NOTE_COMPARISONS, lang, margin, alpha, levels = levels(model, lang))
 }
 
 /// Levels of the intervals; those of equivalent comparisons are others.
@@ -261,7 +215,7 @@ fn levels(model: &ReportModel, lang: Lang) -> String {
     });
     let Some((low, high)) = ends else { return notes::NOTE_LEVEL_NONE.text(lang).to_owned() };
     let [low, high] = [low, high].map(figures::level);
-    if low == high { low } else { notes::NOTE_LEVELS.fill(lang, &[("low", &low), ("high", &high)]) }
+    if low == high { low } else { fill!(notes::NOTE_LEVELS, lang, low, high) }
 }
 
 /// A few witnessed lost updates, the first of each treatment that has one.
@@ -270,17 +224,16 @@ pub(super) fn witnesses(model: &ReportModel, lang: Lang) -> Vec<String> {
     first
         .map(|example| {
             let witness = &example.witness;
-            notes::NOTE_WITNESS.fill(
+            fill!(
+                notes::NOTE_WITNESS,
                 lang,
-                &[
-                    ("trial", &example.trial),
-                    ("row", &witness.row.to_string()),
-                    ("value", &witness.value_read.to_string()),
-                    ("client_a", &witness.first.client.to_string()),
-                    ("sequence_a", &witness.first.sequence.to_string()),
-                    ("client_b", &witness.second.client.to_string()),
-                    ("sequence_b", &witness.second.sequence.to_string()),
-                ],
+                trial = example.trial,
+                row = witness.row,
+                value = witness.value_read,
+                client_a = witness.first.client,
+                sequence_a = witness.first.sequence,
+                client_b = witness.second.client,
+                sequence_b = witness.second.sequence
             )
         })
         .collect()
@@ -289,18 +242,16 @@ pub(super) fn witnesses(model: &ReportModel, lang: Lang) -> Vec<String> {
 /// Of each treatment's commit ledger one that is gone, or is there and should not be.
 pub(super) fn missing_commits(model: &ReportModel, lang: Lang) -> Vec<String> {
     let first = model.audits.iter().filter_map(|audit| audit.ledger.as_ref()?.examples.first());
-    first
-        .map(|LedgerExample { trial, entry }| {
-            let message = if entry.is_lost { &notes::NOTE_GONE } else { &notes::NOTE_STRANGE };
-            let (client, number) = (entry.client.to_string(), entry.number.to_string());
-            message.fill(lang, &[("trial", trial), ("client", &client), ("number", &number)])
-        })
-        .collect()
+    let told = first.map(|LedgerExample { trial, entry }| {
+        let message = if entry.is_lost { &notes::NOTE_GONE } else { &notes::NOTE_STRANGE };
+        fill!(message, lang, trial, client = entry.client, number = entry.number)
+    });
+    told.collect()
 }
 
 /// Where published figures are from.
 pub(super) fn sources(model: &ReportModel, lang: Lang) -> Vec<String> {
     let mut sources: Vec<&str> = model.published.iter().map(|series| series.source.as_str()).collect();
     sources.dedup();
-    sources.into_iter().map(|source| notes::NOTE_PUBLISHED.fill(lang, &[("source", source)])).collect()
+    sources.into_iter().map(|source| fill!(notes::NOTE_PUBLISHED, lang, source)).collect()
 }

@@ -2,28 +2,22 @@
 
 use crate::checkup::filled as padded;
 use crate::figures;
-use crate::messages::{Lang, Message, compare, headings, names, plan as words};
-use crate::progress::{duration, exact, filled, treatment as treatment_line};
+use crate::messages::{Lang, Message, compare, fill, headings, names, plan as words};
+use crate::progress::{duration, exact, treatment as treatment_line};
 use dyno_analysis::pilot::{BLOCKS_MAX, DIFFERENCES, Pilot};
 use dyno_model::beside::BesidePlan;
 use dyno_model::catalog::{OptionValue, WorkloadDescription};
 use dyno_model::fault::FaultPlan;
 use dyno_model::limit::LimitMeasure;
 use dyno_model::plan::{
-    LoadBy, LoadPlan, ManagedServer, Plan, ServerKind, Spacing, Stages, StopRule, Storage, SystemSource,
-    Treatment, Trial, Via, WorkloadPlan,
+    ExistingSystem, LoadBy, LoadPlan, ManagedServer, Plan, ServerKind, Spacing, Stages, StopRule, Storage,
+    SystemSource, Treatment, Trial, Via, WorkloadPlan,
 };
 use dyno_model::search::{STEPS_USUAL, Search};
 use dyno_model::spec::estimate::{self, RATE_ASSUMED};
 use dyno_model::units::Nanos;
 use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;
-
-/// Words of this file with their values.
-fn fill(message: Message, values: &[(&str, &dyn ToString)], lang: Lang) -> String {
-    let values: Vec<(&str, String)> = values.iter().map(|(name, value)| (*name, value.to_string())).collect();
-    filled(message, &values, lang)
-}
 
 /// Systems, load, factors, design, the trials of one block in run order, how many there are besides, and time.
 #[must_use]
@@ -52,7 +46,7 @@ pub fn plan(plan: &Plan, catalog: &[WorkloadDescription], lang: Lang) -> String 
     }
     if !others.is_empty() {
         let blocks = plan.blocks.saturating_sub(1);
-        let more = fill(words::MORE_TRIALS, &[("trials", &others.len()), ("blocks", &blocks)], lang);
+        let more = fill!(words::MORE_TRIALS, lang, trials = others.len(), blocks);
         let _ = writeln!(text, "  {more}");
     }
     let _ = write!(text, "\n{}", time(plan, lang));
@@ -100,11 +94,11 @@ fn facts(plan: &Plan, catalog: &[WorkloadDescription], lang: Lang) -> Vec<(Messa
 fn place(storage: &Storage, lang: Lang) -> String {
     let mut told = vec![storage.data.display().to_string()];
     if let Some(log) = &storage.log {
-        told.push(fill(words::LOG_IN, &[("folder", &log.display())], lang));
+        told.push(fill!(words::LOG_IN, lang, folder = log.display()));
     }
     for (message, command) in [(words::BEFORE, &storage.before), (words::AFTER, &storage.after)] {
         if let Some(line) = command.as_ref().and_then(|command| command.trim().lines().next()) {
-            told.push(fill(message, &[("command", &line)], lang));
+            told.push(fill!(message, lang, command = line));
         }
     }
     told.join(lang.comma)
@@ -115,7 +109,7 @@ fn harm(fault: &FaultPlan, lang: Lang) -> String {
     let message = if fault.within.0 == 0 { words::HARM } else { words::HARM_WITHIN };
     let (from, to) = (exact(fault.at.into(), lang), exact(Nanos(fault.at.0 + fault.within.0).into(), lang));
     let fault = names::fault(fault.action, fault.object(), lang);
-    fill(message, &[("fault", &fault), ("from", &from), ("to", &to)], lang)
+    fill!(message, lang, fault, from, to)
 }
 
 /// What a way to a server leads along.
@@ -124,11 +118,9 @@ fn way(via: &Via, lang: Lang) -> String {
         Via::Tcp => words::WAY_TCP.text(lang).to_owned(),
         Via::Socket => words::WAY_SOCKET.text(lang).to_owned(),
         Via::Address(address) => address.to_string(),
-        Via::Proxy(proxy) => fill(words::STARTED, &[("program", &proxy.kind.name())], lang),
+        Via::Proxy(proxy) => fill!(words::STARTED, lang, program = proxy.kind.name()),
         Via::Application(it) => {
-            let values: [(&str, &dyn ToString); 2] =
-                [("war", &it.war.display()), ("program", &it.kind.name())];
-            fill(words::WAY_APPLICATION, &values, lang)
+            fill!(words::WAY_APPLICATION, lang, war = it.war.display(), program = it.kind.name())
         }
     }
 }
@@ -142,15 +134,16 @@ fn design(plan: &Plan, lang: Lang) -> String {
         (true, true) => words::SPLIT_IN_BUDGET,
     };
     let (plots, starts) = if plan.is_split() { (plan.whole_plots().len(), plan.starts()) } else { (0, 0) };
-    let values: [(&str, &dyn ToString); 6] = [
-        ("treatments", &plan.treatments.len()),
-        ("blocks", &plan.blocks),
-        ("seed", &plan.seed),
-        ("trials", &plan.trials.len()),
-        ("plots", &plots),
-        ("starts", &starts),
-    ];
-    fill(message, &values, lang)
+    fill!(
+        message,
+        lang,
+        treatments = plan.treatments.len(),
+        blocks = plan.blocks,
+        seed = plan.seed,
+        trials = plan.trials.len(),
+        plots,
+        starts
+    )
 }
 
 /// The workloads with those options that are not as they come. What is varied is left to the lines of the factors, but for the kinds.
@@ -193,7 +186,7 @@ fn with_options(
     if chosen.is_empty() {
         return kinds;
     }
-    fill(words::WORKLOAD_WITH, &[("kinds", &kinds), ("options", &chosen.join(lang.comma))], lang)
+    fill!(words::WORKLOAD_WITH, lang, kinds, options = chosen.join(lang.comma))
 }
 
 /// A workload beside, with its clients and what arrives; clients that are varied are left to the line of the factor.
@@ -202,11 +195,11 @@ fn beside(plan: &Plan, beside: &BesidePlan, catalog: &[WorkloadDescription], lan
     let is_varied = plan.treatments.iter().any(|it| !it.beside.contains(beside));
     let mut told = vec![match is_varied {
         true => workload,
-        false => fill(words::BESIDE_WITH, &[("workload", &workload), ("clients", &beside.clients)], lang),
+        false => fill!(words::BESIDE_WITH, lang, workload, clients = beside.clients),
     }];
-    let arriving = |rate| fill(words::ARRIVING, &[("rate", &figures::rate(rate))], lang);
+    let arriving = |rate| fill!(words::ARRIVING, lang, rate = figures::rate(rate));
     told.extend(beside.rate.map(arriving));
-    let thinking = |think: Nanos| fill(words::THINK, &[("duration", &exact(think.into(), lang))], lang);
+    let thinking = |think: Nanos| fill!(words::THINK, lang, duration = exact(think.into(), lang));
     told.extend(beside.think.map(thinking));
     told.join(lang.comma)
 }
@@ -227,22 +220,17 @@ fn levels(plan: &Plan, factor: usize) -> Vec<&str> {
 fn source(source: &SystemSource, lang: Lang) -> String {
     match source {
         SystemSource::Managed(server) if server.settings.is_empty() => {
-            fill(words::STARTED, &[("program", &program(server, lang))], lang)
+            fill!(words::STARTED, lang, program = program(server, lang))
         }
         SystemSource::Managed(server) => {
             let settings: Vec<String> =
                 server.settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
             let settings = settings.join(lang.comma);
-            fill(words::STARTED_WITH, &[("program", &program(server, lang)), ("settings", &settings)], lang)
+            fill!(words::STARTED_WITH, lang, program = program(server, lang), settings)
         }
-        SystemSource::Existing(existing) => {
-            let message = if existing.database.is_empty() { words::AT } else { words::AT_DATABASE };
-            let values: [(&str, &dyn ToString); 3] = [
-                ("engine", &existing.engine),
-                ("endpoint", &existing.endpoint),
-                ("database", &existing.database),
-            ];
-            fill(message, &values, lang)
+        SystemSource::Existing(ExistingSystem { engine, endpoint, database, .. }) => {
+            let message = if database.is_empty() { words::AT } else { words::AT_DATABASE };
+            fill!(message, lang, engine, endpoint, database)
         }
         SystemSource::Imported => words::IMPORTED.text(lang).to_owned(),
     }
@@ -255,23 +243,21 @@ fn program(server: &ManagedServer, lang: Lang) -> String {
         kind if kind.is_cluster() => words::NODES,
         kind => return kind.to_string(),
     };
-    let values: [(&str, &dyn ToString); 3] =
-        [("kind", &server.kind), ("nodes", &server.nodes), ("data", &server.data_nodes)];
-    fill(message, &values, lang)
+    fill!(message, lang, kind = server.kind, nodes = server.nodes, data = server.data_nodes)
 }
 
 /// How a trial is loaded: what ends it, what arrives, what goes before, as a list.
 fn rule(load: &LoadPlan, lang: Lang) -> String {
     let mut told = vec![stop(load, lang)];
     if !load.databases.is_one() {
-        told.push(fill(words::OVER_DATABASES, &[("number", &load.databases.number())], lang));
+        told.push(fill!(words::OVER_DATABASES, lang, number = load.databases.number()));
     }
     if let Some(rate) = load.rate {
         let message = match load.spacing {
             Spacing::Poisson => words::ARRIVING,
             Spacing::Even => words::ARRIVING_EVENLY,
         };
-        told.push(fill(message, &[("rate", &figures::rate(rate))], lang));
+        told.push(fill!(message, lang, rate = figures::rate(rate)));
     }
     let spans = [
         (words::AFTER_WARM_UP, Some(load.warmup).filter(|warmup| warmup.0 > 0)),
@@ -280,7 +266,7 @@ fn rule(load: &LoadPlan, lang: Lang) -> String {
     ];
     for (message, span) in spans {
         if let Some(span) = span {
-            told.push(fill(message, &[("duration", &exact(span.into(), lang))], lang));
+            told.push(fill!(message, lang, duration = exact(span.into(), lang)));
         }
     }
     let told = told.join(lang.comma);
@@ -289,9 +275,9 @@ fn rule(load: &LoadPlan, lang: Lang) -> String {
 
 fn stop(load: &LoadPlan, lang: Lang) -> String {
     match load.stop {
-        StopRule::Transactions(total) => fill(words::STOP_TRANSACTIONS, &[("number", &total)], lang),
-        StopRule::TransactionsPerClient(each) => fill(words::STOP_PER_CLIENT, &[("number", &each)], lang),
-        StopRule::Rows(target) => fill(words::STOP_ROWS, &[("number", &target)], lang),
+        StopRule::Transactions(total) => fill!(words::STOP_TRANSACTIONS, lang, number = total),
+        StopRule::TransactionsPerClient(each) => fill!(words::STOP_PER_CLIENT, lang, number = each),
+        StopRule::Rows(target) => fill!(words::STOP_ROWS, lang, number = target),
         StopRule::Duration(window) => {
             let length = exact(window.into(), lang);
             load.stages.as_ref().map_or(length.clone(), |stages| staged(&length, stages, lang))
@@ -305,7 +291,7 @@ fn staged(length: &str, stages: &Stages, lang: Lang) -> String {
         LoadBy::Rate => (words::STAGES_RATE, figures::rate(stages.highest())),
         LoadBy::Clients => (words::STAGES_CLIENTS, (stages.highest() as usize).to_string()),
     };
-    fill(message, &[("length", &length), ("stages", &stages.stages.len()), ("highest", &highest)], lang)
+    fill!(message, lang, length, stages = stages.stages.len(), highest)
 }
 
 /// What a search is for, and how each load is tried.
@@ -317,7 +303,7 @@ fn find(search: Search, rule: &str, lang: Lang) -> String {
     };
     let unit = if measure == LimitMeasure::Failed { "%" } else { "ms" };
     let limit = format!("{measure} < {below} {unit}");
-    fill(message, &[("limit", &limit), ("steps", &STEPS_USUAL), ("rule", &rule)], lang)
+    fill!(message, lang, limit, steps = STEPS_USUAL, rule)
 }
 
 /// The start of a whole plot in a line: `MariaDB on raid1: starts with thread_handling = pool-of-threads`.
@@ -331,12 +317,8 @@ fn start(plan: &Plan, treatment: &Treatment, lang: Lang) -> String {
         (None, false) => words::START_WITH,
         (Some(_), false) => words::START_ON_WITH,
     };
-    let values: [(&str, &dyn ToString); 3] = [
-        ("system", &plan.systems[treatment.system].name),
-        ("storage", &storage.unwrap_or_default()),
-        ("settings", &settings.join(lang.comma)),
-    ];
-    fill(message, &values, lang)
+    let system = &plan.systems[treatment.system].name;
+    fill!(message, lang, system, storage = storage.unwrap_or_default(), settings = settings.join(lang.comma))
 }
 
 /// How long it will take, in a sentence.
@@ -348,13 +330,9 @@ fn time(plan: &Plan, lang: Lang) -> String {
         (true, false) => words::TIME_BUDGET,
         (true, true) => words::TIME_BUDGET_ASSUMED,
     };
-    let values: [(&str, &dyn ToString); 4] = [
-        ("likely", &duration(estimate.likely.into(), lang)),
-        ("at_most", &duration(estimate.at_most.into(), lang)),
-        ("rate", &RATE_ASSUMED),
-        ("budget", &plan.budget.map_or_else(String::new, |budget| exact(budget.into(), lang))),
-    ];
-    fill(message, &values, lang)
+    let [likely, at_most] = [estimate.likely, estimate.at_most].map(|time| duration(time.into(), lang));
+    let budget = plan.budget.map_or_else(String::new, |budget| exact(budget.into(), lang));
+    fill!(message, lang, likely, at_most, rate = RATE_ASSUMED, budget)
 }
 
 /// What a pilot says about the plan's blocks.
@@ -364,16 +342,16 @@ pub fn pilot(plan: &Plan, pilot: Pilot, lang: Lang) -> String {
     let trials: Vec<Trial> = plan.trials.iter().filter(|trial| trial.block == 1).cloned().collect();
     let one = estimate::plan(&Plan { blocks: 1, trials, ..plan.clone() });
     let metric = names::metric(pilot.metric, lang);
-    let scatter: [(&str, &dyn ToString); 3] =
-        [("metric", &metric), ("percent", &percent(pilot.scatter())), ("degrees", &pilot.degrees)];
-    let mut text = format!("{}\n", fill(words::PILOT, &scatter, lang));
+    let scatter = percent(pilot.scatter());
+    let pilot_scatter = fill!(words::PILOT, lang, metric, percent = scatter, degrees = pilot.degrees);
+    let mut text = format!("{pilot_scatter}\n");
     let [difference, blocks, time] = [words::PILOT_DIFFERENCE, words::PILOT_BLOCKS, words::PILOT_TIME];
     let rows = DIFFERENCES.map(|difference| {
         let blocks = pilot.blocks_for(difference);
         let time = blocks.map_or_else(String::new, |blocks| {
             duration(Nanos(one.likely.0.saturating_mul(u64::from(blocks))).into(), lang)
         });
-        let too_many = || fill(words::PILOT_TOO_MANY, &[("number", &BLOCKS_MAX)], lang);
+        let too_many = || fill!(words::PILOT_TOO_MANY, lang, number = BLOCKS_MAX);
         [percent(difference), blocks.map_or_else(too_many, |blocks| blocks.to_string()), time]
     });
     let heads = [difference, blocks, time].map(|head| head.text(lang).to_owned());
@@ -387,7 +365,7 @@ pub fn pilot(plan: &Plan, pilot: Pilot, lang: Lang) -> String {
         let _ = writeln!(text, "{}", line.trim_end());
     }
     text.push_str(&match pilot.visible_from(plan.blocks) {
-        Some(from) => fill(words::PILOT_SEES, &[("blocks", &plan.blocks), ("from", &percent(from))], lang),
+        Some(from) => fill!(words::PILOT_SEES, lang, blocks = plan.blocks, from = percent(from)),
         None => words::PILOT_SEES_NOTHING.text(lang).to_owned(),
     });
     text

@@ -1,6 +1,6 @@
 //! What preflight found, in words.
 
-use crate::messages::{Lang, Message, names, preflight as words, said};
+use crate::messages::{Lang, fill, names, preflight as words, said};
 use dyno_model::preflight::{Obstacle, Place, PreflightFinding, Weight};
 use serde::Serialize;
 use std::fmt::Write;
@@ -31,8 +31,9 @@ impl PreflightWords {
     pub fn sentence(&self, lang: Lang) -> String {
         match &self.remedy {
             None => self.told(lang),
-            Some(remedy) => words::WITH_REMEDY
-                .fill(lang, &[("place", &self.place), ("message", &self.message), ("remedy", remedy)]),
+            Some(remedy) => {
+                fill!(words::WITH_REMEDY, lang, place = self.place, message = self.message, remedy)
+            }
         }
     }
 }
@@ -78,8 +79,8 @@ pub fn preflight(finding: &PreflightFinding, lang: Lang) -> PreflightWords {
 fn place(place: &Place, lang: Lang) -> String {
     match place {
         Place::System(name) => name.clone(),
-        Place::Storage(name) => words::STORAGE.fill(lang, &[("name", name)]),
-        Place::Endpoint(name) => words::ENDPOINT.fill(lang, &[("name", name)]),
+        Place::Storage(name) => fill!(words::STORAGE, lang, name),
+        Place::Endpoint(name) => fill!(words::ENDPOINT, lang, name),
         Place::Load => words::LOAD.text(lang).to_owned(),
         Place::Results => words::RESULTS.text(lang).to_owned(),
         Place::Machine => words::THIS_MACHINE.text(lang).to_owned(),
@@ -87,55 +88,43 @@ fn place(place: &Place, lang: Lang) -> String {
 }
 
 fn message(obstacle: &Obstacle, lang: Lang) -> String {
-    let fill = |message: Message, values: &[(&str, &dyn ToString)]| {
-        let values: Vec<(&str, String)> =
-            values.iter().map(|(name, value)| (*name, value.to_string())).collect();
-        crate::progress::filled(message, &values, lang)
-    };
     match obstacle {
-        Obstacle::TrialTooLong => fill(words::TRIAL_TOO_LONG, &[]),
+        Obstacle::TrialTooLong => fill!(words::TRIAL_TOO_LONG, lang),
         Obstacle::TooFewFiles { clients, needed, allowed } => {
-            fill(words::TOO_FEW_FILES, &[("clients", clients), ("needed", needed), ("allowed", allowed)])
+            fill!(words::TOO_FEW_FILES, lang, clients, needed, allowed)
         }
         Obstacle::LittleRoom { folder, free, needed } => {
-            fill(words::LITTLE_ROOM, &[("folder", folder), ("free", free), ("needed", needed)])
+            fill!(words::LITTLE_ROOM, lang, folder, free, needed)
         }
         Obstacle::RoomUnknown { folder, reason } => {
-            fill(words::ROOM_UNKNOWN, &[("folder", folder), ("reason", reason)])
+            fill!(words::ROOM_UNKNOWN, lang, folder, reason)
         }
         Obstacle::NoProgram { key, program } => {
-            fill(words::NO_PROGRAM, &[("key", key), ("program", program)])
+            fill!(words::NO_PROGRAM, lang, key, program)
         }
-        Obstacle::NoMonitor { program } => fill(words::NO_MONITOR, &[("program", program)]),
-        Obstacle::NoFolder { folder } => fill(words::NO_FOLDER, &[("folder", folder)]),
-        Obstacle::NoTables => fill(words::NO_TABLES, &[]),
-        Obstacle::NoPrepare => fill(words::NO_PREPARE, &[]),
-        Obstacle::DatabaseNotEmpty { database } => fill(words::DATABASE_NOT_EMPTY, &[("database", database)]),
-        Obstacle::WritesRefused { database } => fill(words::WRITES_REFUSED, &[("database", database)]),
+        Obstacle::NoMonitor { program } => fill!(words::NO_MONITOR, lang, program),
+        Obstacle::NoFolder { folder } => fill!(words::NO_FOLDER, lang, folder),
+        Obstacle::NoTables => fill!(words::NO_TABLES, lang),
+        Obstacle::NoPrepare => fill!(words::NO_PREPARE, lang),
+        Obstacle::DatabaseNotEmpty { database } => fill!(words::DATABASE_NOT_EMPTY, lang, database),
+        Obstacle::WritesRefused { database } => fill!(words::WRITES_REFUSED, lang, database),
         Obstacle::FewConnectionsSet { set, needed } => {
-            fill(words::FEW_CONNECTIONS_SET, &[("set", set), ("needed", needed)])
+            fill!(words::FEW_CONNECTIONS_SET, lang, set, needed)
         }
-        Obstacle::FewConnections { clients, needed, available, max, in_use, .. } => fill(
-            words::FEW_CONNECTIONS,
-            &[
-                ("clients", clients),
-                ("needed", needed),
-                ("available", available),
-                ("max", max),
-                ("in_use", in_use),
-            ],
-        ),
+        Obstacle::FewConnections { clients, needed, available, max, in_use, .. } => {
+            fill!(words::FEW_CONNECTIONS, lang, clients, needed, available, max, in_use)
+        }
         Obstacle::OtherSessions { number, user, from } => {
-            fill(words::OTHER_SESSIONS, &[("number", number), ("user", user), ("from", from)])
+            fill!(words::OTHER_SESSIONS, lang, number, user, from)
         }
-        Obstacle::Replicates => fill(words::REPLICATES, &[]),
-        Obstacle::StateUnknown { failure } => fill(words::STATE_UNKNOWN, &[("failure", failure)]),
-        Obstacle::SetupElsewhere => fill(words::SETUP_ELSEWHERE, &[]),
-        Obstacle::OwnDatabase => fill(words::OWN_DATABASE, &[]),
+        Obstacle::Replicates => fill!(words::REPLICATES, lang),
+        Obstacle::StateUnknown { failure } => fill!(words::STATE_UNKNOWN, lang, failure),
+        Obstacle::SetupElsewhere => fill!(words::SETUP_ELSEWHERE, lang),
+        Obstacle::OwnDatabase => fill!(words::OWN_DATABASE, lang),
         Obstacle::ScriptWrites { script, statement, .. } => {
-            fill(words::SCRIPT_WRITES, &[("script", script), ("statement", statement)])
+            fill!(words::SCRIPT_WRITES, lang, script, statement)
         }
-        Obstacle::ScriptsUntried { failure } => fill(words::SCRIPTS_UNTRIED, &[("failure", failure)]),
+        Obstacle::ScriptsUntried { failure } => fill!(words::SCRIPTS_UNTRIED, lang, failure),
         Obstacle::ClosedFolder { reason: text, .. }
         | Obstacle::ScriptRefused { reason: text }
         | Obstacle::Said { text, .. } => said(text, lang).into_owned(),
@@ -145,42 +134,34 @@ fn message(obstacle: &Obstacle, lang: Lang) -> String {
 
 /// What to do about it.
 fn remedy(obstacle: &Obstacle, lang: Lang) -> Option<String> {
-    let fill = |message: Message, name: &str, value: &str| Some(message.fill(lang, &[(name, value)]));
-    let message = match obstacle {
-        Obstacle::TooFewFiles { needed, .. } => return Some(format!("ulimit -n {needed}")),
+    Some(match obstacle {
+        Obstacle::TooFewFiles { needed, .. } => format!("ulimit -n {needed}"),
         Obstacle::NoProgram { program, .. } | Obstacle::NoMonitor { program } => {
-            return fill(words::NO_PROGRAM_REMEDY, "program", program);
+            fill!(words::NO_PROGRAM_REMEDY, lang, program)
         }
-        Obstacle::ClosedFolder { folder, .. } => {
-            return fill(words::CLOSED_FOLDER_REMEDY, "folder", folder);
-        }
-        Obstacle::FewConnectionsSet { needed, .. } => {
-            return fill(words::FEW_CONNECTIONS_SET_REMEDY, "needed", &needed.to_string());
-        }
-        Obstacle::FewConnections { enough, .. } => {
-            return fill(words::FEW_CONNECTIONS_REMEDY, "enough", &enough.to_string());
-        }
+        Obstacle::ClosedFolder { folder, .. } => fill!(words::CLOSED_FOLDER_REMEDY, lang, folder),
+        Obstacle::FewConnectionsSet { needed, .. } => fill!(words::FEW_CONNECTIONS_SET_REMEDY, lang, needed),
+        Obstacle::FewConnections { enough, .. } => fill!(words::FEW_CONNECTIONS_REMEDY, lang, enough),
         Obstacle::ScriptWrites { database, .. } | Obstacle::WritesRefused { database } => {
-            return fill(words::SCRIPT_WRITES_REMEDY, "database", database);
+            fill!(words::SCRIPT_WRITES_REMEDY, lang, database)
         }
-        Obstacle::Said { remedy, .. } => return remedy.as_ref().map(|it| said(it, lang).into_owned()),
+        Obstacle::Said { remedy, .. } => said(remedy.as_ref()?, lang).into_owned(),
         Obstacle::RoomUnknown { .. }
         | Obstacle::OtherSessions { .. }
         | Obstacle::Replicates
         | Obstacle::StateUnknown { .. }
         | Obstacle::Doubt(_) => return None,
-        Obstacle::TrialTooLong => words::TRIAL_TOO_LONG_REMEDY,
-        Obstacle::LittleRoom { .. } => words::LITTLE_ROOM_REMEDY,
-        Obstacle::NoFolder { .. } => words::NO_FOLDER_REMEDY,
-        Obstacle::NoTables => words::NO_TABLES_REMEDY,
-        Obstacle::NoPrepare => words::NO_PREPARE_REMEDY,
-        Obstacle::DatabaseNotEmpty { .. } => words::DATABASE_NOT_EMPTY_REMEDY,
-        Obstacle::SetupElsewhere => words::SETUP_ELSEWHERE_REMEDY,
-        Obstacle::OwnDatabase => words::OWN_DATABASE_REMEDY,
-        Obstacle::ScriptRefused { .. } => words::SCRIPT_REFUSED_REMEDY,
-        Obstacle::ScriptsUntried { .. } => words::SCRIPTS_UNTRIED_REMEDY,
-    };
-    Some(message.text(lang).to_owned())
+        Obstacle::TrialTooLong => fill!(words::TRIAL_TOO_LONG_REMEDY, lang),
+        Obstacle::LittleRoom { .. } => fill!(words::LITTLE_ROOM_REMEDY, lang),
+        Obstacle::NoFolder { .. } => fill!(words::NO_FOLDER_REMEDY, lang),
+        Obstacle::NoTables => fill!(words::NO_TABLES_REMEDY, lang),
+        Obstacle::NoPrepare => fill!(words::NO_PREPARE_REMEDY, lang),
+        Obstacle::DatabaseNotEmpty { .. } => fill!(words::DATABASE_NOT_EMPTY_REMEDY, lang),
+        Obstacle::SetupElsewhere => fill!(words::SETUP_ELSEWHERE_REMEDY, lang),
+        Obstacle::OwnDatabase => fill!(words::OWN_DATABASE_REMEDY, lang),
+        Obstacle::ScriptRefused { .. } => fill!(words::SCRIPT_REFUSED_REMEDY, lang),
+        Obstacle::ScriptsUntried { .. } => fill!(words::SCRIPTS_UNTRIED_REMEDY, lang),
+    })
 }
 
 #[cfg(test)]

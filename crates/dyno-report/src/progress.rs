@@ -1,7 +1,7 @@
 //! How a run goes, in words: what its displays and the command show beside the report.
 
 use crate::figures;
-use crate::messages::{Lang, Message, in_line, names, terminal as words};
+use crate::messages::{Lang, Message, fill, in_line, names, terminal as words};
 use dyno_model::audit::{AuditCheck, AuditVerdict, forbidden};
 use dyno_model::beside::BesideRecord;
 use dyno_model::event::{Event, Look, Phase, StopReason};
@@ -10,7 +10,7 @@ use dyno_model::latency::is_shown;
 use dyno_model::limit::LimitMeasure;
 use dyno_model::plan::{LoadBy, Plan, Treatment};
 use dyno_model::printable;
-use dyno_model::record::TrialRecord;
+use dyno_model::record::{OpenLoop, TrialRecord};
 use dyno_model::search::Step;
 use dyno_model::words::short_factor;
 use std::time::Duration;
@@ -117,48 +117,28 @@ pub struct Position<'n> {
 /// The note as a sentence.
 #[must_use]
 pub fn note(note: &Note<'_>, lang: Lang) -> String {
-    let fill = |message: Message, values: &[(&str, String)]| filled(message, values, lang);
     match note {
         Note::At(position) => place(position, lang),
-        Note::Done { done, trials, left } => {
-            let counts = [("done", done.to_string()), ("trials", trials.to_string())];
-            match left {
-                None => fill(words::TRIALS_DONE, &counts),
-                Some(left) => {
-                    let [done, trials] = counts;
-                    fill(words::TRIALS_DONE_LEFT, &[done, trials, ("left", duration(*left, lang))])
-                }
-            }
+        Note::Done { done, trials, left: None } => fill!(words::TRIALS_DONE, lang, done, trials),
+        Note::Done { done, trials, left: Some(left) } => {
+            fill!(words::TRIALS_DONE_LEFT, lang, done, trials, left = duration(*left, lang))
         }
         Note::Time { spent, left, rate } => {
             let message = if rate.is_some() { words::SPENT_RATE } else { words::SPENT };
-            let rate = per_second(rate.unwrap_or_default());
-            fill(
-                message,
-                &[("spent", duration(*spent, lang)), ("left", duration(*left, lang)), ("rate", rate)],
-            )
+            let [spent, left] = [*spent, *left].map(|time| duration(time, lang));
+            fill!(message, lang, spent, left, rate = per_second(rate.unwrap_or_default()))
         }
         Note::Interrupted => words::INTERRUPTED.text(lang).to_owned(),
         Note::StoppedBefore => words::STOPPED_BEFORE.text(lang).to_owned(),
-        Note::Resumed { folder, done, trials } => fill(
-            words::RESUMED,
-            &[("folder", (*folder).to_owned()), ("done", done.to_string()), ("trials", trials.to_string())],
-        ),
-        Note::NotLooked { block, error } => {
-            fill(words::NOT_LOOKED, &[("block", block.to_string()), ("error", (*error).to_owned())])
-        }
+        Note::Resumed { folder, done, trials } => fill!(words::RESUMED, lang, folder, done, trials),
+        Note::NotLooked { block, error } => fill!(words::NOT_LOOKED, lang, block, error),
         Note::EndedEarly { trials, folder } => {
-            fill(words::ENDED_EARLY, &[("trials", trials.join(lang.comma)), ("folder", (*folder).to_owned())])
+            fill!(words::ENDED_EARLY, lang, trials = trials.join(lang.comma), folder)
         }
         Note::NothingCommitted => words::NOTHING_COMMITTED.text(lang).to_owned(),
         Note::NothingValid => words::NOTHING_VALID.text(lang).to_owned(),
-        Note::Report { paths } => fill(words::REPORT, &[("paths", paths.join(lang.comma))]),
+        Note::Report { paths } => fill!(words::REPORT, lang, paths = paths.join(lang.comma)),
     }
-}
-
-pub(crate) fn filled(message: Message, values: &[(&str, String)], lang: Lang) -> String {
-    let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    message.fill(lang, &values)
 }
 
 fn place(position: &Position<'_>, lang: Lang) -> String {
@@ -169,16 +149,12 @@ fn place(position: &Position<'_>, lang: Lang) -> String {
         (Some(_), None) => words::AT_PHASE,
         (Some(_), Some(_)) => words::AT_SHARE,
     };
-    let values = [
-        ("block", current.block.to_string()),
-        ("blocks", plan.blocks.to_string()),
-        ("trial", (trial + 1).to_string()),
-        ("trials", plan.trials.len().to_string()),
-        ("treatment", treatment(plan, plan.treatment(current), lang)),
-        ("phase", phase.map_or("", |phase| phase_name(phase).text(lang)).to_owned()),
-        ("percent", format!("{:.0}", share.unwrap_or_default() * 100.0)),
-    ];
-    filled(message, &values, lang)
+    let (block, blocks) = (current.block, plan.blocks);
+    let (trial, trials) = (trial + 1, plan.trials.len());
+    let treatment = treatment(plan, plan.treatment(current), lang);
+    let phase = phase.map_or("", |phase| phase_name(phase).text(lang));
+    let percent = format!("{:.0}", share.unwrap_or_default() * 100.0);
+    fill!(message, lang, block, blocks, trial, trials, treatment, phase, percent)
 }
 
 fn phase_name(phase: Phase) -> Message {
@@ -196,7 +172,7 @@ fn phase_name(phase: Phase) -> Message {
 /// A span of time as a plan has it: exact below a minute (`1.5 s`), else as [`duration`].
 pub(crate) fn exact(duration: Duration, lang: Lang) -> String {
     if duration < Duration::from_secs(60) && duration.subsec_nanos() > 0 {
-        return words::SECONDS.fill(lang, &[("seconds", &duration.as_secs_f64().to_string())]);
+        return fill!(words::SECONDS, lang, seconds = duration.as_secs_f64());
     }
     self::duration(duration, lang)
 }
@@ -213,8 +189,7 @@ pub(crate) fn duration(duration: Duration, lang: Lang) -> String {
         _ => (words::HOURS_MINUTES, rounded / 60, rounded % 60),
     };
     let seconds = if minutes > 0 { seconds % 60 } else { seconds };
-    let values = [("hours", hours), ("minutes", minutes), ("seconds", seconds)];
-    filled(message, &values.map(|(name, value)| (name, value.to_string())), lang)
+    fill!(message, lang, hours, minutes, seconds)
 }
 
 /// A rate with thousands apart: `12,345`. Small ones keep a digit after the point.
@@ -236,25 +211,21 @@ pub(crate) fn treatment(plan: &Plan, treatment: &Treatment, lang: Lang) -> Strin
 
 /// The figures of a finished trial, as a list.
 fn trial_figures(record: &TrialRecord, lang: Lang) -> String {
-    let fill = |message: Message, values: &[(&str, String)]| filled(message, values, lang);
-    let mut told = vec![fill(words::RATE, &[("rate", per_second(record.throughput()))])];
+    let mut told = vec![fill!(words::RATE, lang, rate = per_second(record.throughput()))];
     if let Some(times) = record.response() {
-        told.push(fill(words::MEAN, &[("time", times.mean.to_string())]));
+        told.push(fill!(words::MEAN, lang, time = times.mean));
         let percentiles = [(95.0, times.p95), (99.0, times.p99)];
         let shown = percentiles.into_iter().filter(|(percentage, _)| is_shown(times.count, *percentage));
-        told.extend(shown.map(|(percentage, time)| {
-            fill(words::PERCENTILE, &[("percentage", percentage.to_string()), ("time", time.to_string())])
-        }));
+        told.extend(shown.map(|(percentage, time)| fill!(words::PERCENTILE, lang, percentage, time)));
     }
-    if let Some(open_loop) = record.open_loop.filter(|open_loop| open_loop.unstarted > 0) {
-        let counts = [("unstarted", open_loop.unstarted), ("arrived", open_loop.arrived)];
-        told.push(fill(words::NEVER_STARTED, &counts.map(|(name, count)| (name, count.to_string()))));
+    if let Some(OpenLoop { unstarted, arrived, .. }) = record.open_loop.filter(|it| it.unstarted > 0) {
+        told.push(fill!(words::NEVER_STARTED, lang, unstarted, arrived));
     }
     if record.ledger.failed > 0 {
-        told.push(fill(words::FAILED, &[("failed", record.ledger.failed.to_string())]));
+        told.push(fill!(words::FAILED, lang, failed = record.ledger.failed));
     }
     let beside = |it: &BesideRecord| {
-        let rate = fill(words::RATE, &[("rate", per_second(it.record.throughput()))]);
+        let rate = fill!(words::RATE, lang, rate = per_second(it.record.throughput()));
         names::labelled(&it.name, &rate, lang)
     };
     told.extend(record.beside.iter().map(beside));
@@ -304,7 +275,7 @@ fn wrong(check: &AuditCheck, lang: Lang) -> String {
         }
         _ => (words::DATA_DAMAGED, 0),
     };
-    message.fill(lang, &[("lost", &figures::count(count)), ("anomalies", &figures::count(count))])
+    fill!(message, lang, lost = figures::count(count), anomalies = figures::count(count))
 }
 
 fn looked(look: &Look, lang: Lang) -> String {
@@ -315,8 +286,7 @@ fn looked(look: &Look, lang: Lang) -> String {
         Some(StopReason::Budget) => words::LOOKED_BUDGET,
         Some(StopReason::Limit) => words::LOOKED_LIMIT,
     };
-    let values = [("block", look.block), ("decided", look.decided), ("questions", look.questions)];
-    filled(message, &values.map(|(name, value)| (name, value.to_string())), lang)
+    fill!(message, lang, block = look.block, decided = look.decided, questions = look.questions)
 }
 
 /// A load that a search tried: `b01-002  MySQL, 8 clients: at 1,600/s: p99 4.20 ms, held`.
@@ -324,7 +294,7 @@ fn stepped(plan: &Plan, id: &str, step: &Step, lang: Lang) -> Option<String> {
     let of_plan = plan.treatment(plan.trials.iter().find(|trial| trial.id == id)?);
     let search = of_plan.load.find?;
     let load = match search.most {
-        LoadBy::Rate => filled(words::LOAD_RATE, &[("rate", per_second(step.load))], lang),
+        LoadBy::Rate => fill!(words::LOAD_RATE, lang, rate = per_second(step.load)),
         LoadBy::Clients => names::clients(&[step.load as u32], lang),
     };
     let unit = if search.measure == LimitMeasure::Failed { "%" } else { "ms" };
@@ -337,49 +307,36 @@ fn stepped(plan: &Plan, id: &str, step: &Step, lang: Lang) -> Option<String> {
         (false, false) => words::STEP_NOT_HELD,
         (false, true) => words::STEP_GENERATOR,
     };
-    let values = [
-        ("trial", id.to_owned()),
-        ("treatment", treatment(plan, of_plan, lang)),
-        ("load", load),
-        ("measure", search.measure.to_string()),
-        ("figure", figure),
-    ];
-    Some(filled(message, &values, lang))
+    let treatment = treatment(plan, of_plan, lang);
+    Some(fill!(message, lang, trial = id, treatment, load, measure = search.measure, figure))
 }
 
 /// The events that deserve a line of their own; `None` for the others.
 #[must_use]
 pub fn event(plan: &Plan, event: &Event, lang: Lang) -> Option<String> {
-    let fill = |message: Message, values: &[(&str, String)]| Some(filled(message, values, lang));
     let of_trial = |id: &str| {
         let trial = plan.trials.iter().find(|trial| trial.id == id);
         trial.map(|trial| treatment(plan, plan.treatment(trial), lang)).unwrap_or_default()
     };
     let text = match event {
-        Event::SystemReady { system, version, .. } => {
-            fill(words::SYSTEM_READY, &[("system", system.clone()), ("version", version.clone())])
-        }
+        Event::SystemReady { system, version, .. } => fill!(words::SYSTEM_READY, lang, system, version),
         Event::SystemFailed { system, reason } => {
-            let reason = in_line(reason, lang);
-            fill(words::SYSTEM_FAILED, &[("system", system.clone()), ("reason", reason)])
+            fill!(words::SYSTEM_FAILED, lang, system, reason = in_line(reason, lang))
         }
         Event::TrialFinished(record) => {
-            let id = &record.trial.id;
-            let figures = trial_figures(record, lang);
-            let values = [("trial", id.clone()), ("treatment", of_trial(id)), ("figures", figures)];
-            fill(words::TRIAL_MEASURED, &values)
+            let (trial, figures) = (&record.trial.id, trial_figures(record, lang));
+            fill!(words::TRIAL_MEASURED, lang, trial, treatment = of_trial(trial), figures)
         }
-        Event::Looked(look) => Some(looked(look, lang)),
-        Event::Stepped { trial, step } => stepped(plan, trial, step, lang),
+        Event::Looked(look) => looked(look, lang),
+        Event::Stepped { trial, step } => stepped(plan, trial, step, lang)?,
         Event::TrialFailed { trial, reason } => {
-            let reason = in_line(reason, lang);
-            let values = [("trial", trial.clone()), ("treatment", of_trial(trial)), ("reason", reason)];
-            fill(words::TRIAL_FAILED, &values)
+            let (treatment, reason) = (of_trial(trial), in_line(reason, lang));
+            fill!(words::TRIAL_FAILED, lang, trial, treatment, reason)
         }
-        _ => None,
+        _ => return None,
     };
     // Names and what servers say come from outside.
-    text.map(|text| printable::line(&text).into_owned())
+    Some(printable::line(&text).into_owned())
 }
 
 #[cfg(test)]

@@ -337,7 +337,7 @@ fn folded(title: &str, width: usize) -> Vec<String> {
 }
 
 /// Text for Markdown: no character of it is read as markup.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in line(text).chars() {
         match c {

@@ -2,7 +2,7 @@
 //! here once; the page and Markdown lay it out.
 
 use crate::facts::{self, Fact};
-use crate::messages::{Lang, Message, conclusion, headings, names, notes as texts, page, said};
+use crate::messages::{Lang, Message, conclusion, fill, headings, names, notes as texts, page, said};
 use crate::sheet::Sheet;
 use crate::table::Table;
 use crate::{cell::Cell, notes, sections, tables};
@@ -83,7 +83,7 @@ fn summary(model: &ReportModel, lang: Lang) -> Vec<Part> {
         Part::List(answers),
         Part::Charts,
         Part::Table(tables::results(model)),
-        Part::Text(texts::NOTE_ESTIMATES.fill(lang, &[])),
+        Part::Text(fill!(texts::NOTE_ESTIMATES, lang)),
     ];
     for limits in sections::limits(model, lang) {
         parts.extend([heading(limits.heading, lang), Part::Table(limits.table)]);

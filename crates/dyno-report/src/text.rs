@@ -1,8 +1,8 @@
 //! The report for a terminal: what `dyno run` prints at its end. Conclusions come last, where the eye is.
 
-use super::table::wrapped;
 use super::{isolation, notes, sections, tables, topology};
 use crate::messages::{Lang, Message, conclusion, growth as growth_texts, headings, notes as texts};
+use crate::table::{Table, wrapped};
 use dyno_analysis::model::ReportModel;
 
 /// Columns of the narrowest terminal that is laid out for.
@@ -13,55 +13,73 @@ const DOUBTS_MAX: usize = 8;
 const UNREADABLE_MAX: usize = 3;
 
 pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
-    let mut text = wrapped(&model.title, "", WIDTH);
+    let mut screen = Screen { text: String::new(), lang };
+    screen.paragraph(&model.title);
     for sentence in notes::origin(model, &model.provenance.started_at, lang) {
-        text.push_str(&wrapped(&sentence, "", WIDTH));
+        screen.paragraph(&sentence);
     }
-    text.push_str(&wrapped(&notes::systems(model, lang), "", WIDTH));
+    screen.paragraph(&notes::systems(model, lang));
     // A generator before a server needs no picture.
     for line in topology::more_than_a_server(model, lang) {
-        text.push_str(&wrapped(&line, "", WIDTH));
+        screen.paragraph(&line);
     }
     if model.completeness.measured > 0 {
-        heading(&mut text, headings::RESULTS, lang);
-        text.push_str(&tables::results(model).to_text(lang));
-        text.push_str(&wrapped(&texts::NOTE_ESTIMATES.fill(lang, &[]), "", WIDTH));
+        screen.heading(headings::RESULTS);
+        screen.table(&tables::results(model));
+        screen.paragraph(texts::NOTE_ESTIMATES.text(lang));
         if model.has_bounds() {
-            text.push_str(&wrapped(texts::NOTE_BOUNDS.text(lang), "", WIDTH));
+            screen.paragraph(texts::NOTE_BOUNDS.text(lang));
         }
     }
     if model.growth.is_some() {
-        heading(&mut text, growth_texts::GROWTH, lang);
-        text.push_str(&tables::steps(model, lang).to_text(lang));
+        screen.heading(growth_texts::GROWTH);
+        screen.table(&tables::steps(model, lang));
     }
     let parts = sections::faults(model, lang).into_iter().chain(sections::kept(model, lang));
     let parts = parts.chain(sections::loads(model, lang)).chain(sections::limits(model, lang));
     for part in parts.chain(sections::questions(model, lang)) {
-        heading(&mut text, *part.heading, lang);
-        text.push_str(&part.table.to_text(lang));
+        screen.heading(*part.heading);
+        screen.table(&part.table);
     }
-    let missing = notes::incompleteness(model, UNREADABLE_MAX, lang);
-    if !model.findings.is_empty() || !missing.is_empty() {
-        heading(&mut text, headings::VALIDITY, lang);
-        for row in model.findings.iter().take(DOUBTS_MAX) {
-            text.push_str(&wrapped(&notes::doubt(model, row, lang), "* ", WIDTH));
-        }
-        for sentence in missing {
-            text.push_str(&wrapped(&sentence, "* ", WIDTH));
-        }
-    }
+    let doubts = model.findings.iter().take(DOUBTS_MAX).map(|row| notes::doubt(model, row, lang));
+    screen.list(headings::VALIDITY, doubts.chain(notes::incompleteness(model, UNREADABLE_MAX, lang)));
     if !model.conclusions.is_empty() {
-        heading(&mut text, headings::CONCLUSIONS, lang);
         let sentences = conclusion::sentences(model, lang);
-        for sentence in sentences.into_iter().chain(isolation::outside(model, lang)) {
-            text.push_str(&wrapped(&sentence, "* ", WIDTH));
-        }
+        screen.list(headings::CONCLUSIONS, sentences.into_iter().chain(isolation::outside(model, lang)));
     }
-    text
+    screen.text
 }
 
-fn heading(text: &mut String, title: Message, lang: Lang) {
-    text.push('\n');
-    text.push_str(title.text(lang));
-    text.push('\n');
+/// What a terminal shows, as far as it is written.
+pub(crate) struct Screen {
+    pub(crate) text: String,
+    pub(crate) lang: Lang,
+}
+
+impl Screen {
+    pub(crate) fn heading(&mut self, title: Message) {
+        self.text.extend(["\n", title.text(self.lang), "\n"]);
+    }
+
+    pub(crate) fn paragraph(&mut self, text: &str) {
+        self.begun_with("", text);
+    }
+
+    /// A paragraph below the first line of which nothing stands in the room of `first`.
+    pub(crate) fn begun_with(&mut self, first: &str, text: &str) {
+        self.text.push_str(&wrapped(text, first, WIDTH));
+    }
+
+    pub(crate) fn table(&mut self, table: &Table) {
+        self.text.push_str(&table.to_text(self.lang));
+    }
+
+    /// Sentences below each other under a heading; nothing without any.
+    pub(crate) fn list(&mut self, title: Message, sentences: impl IntoIterator<Item = String>) {
+        let mut sentences = sentences.into_iter().peekable();
+        if sentences.peek().is_some() {
+            self.heading(title);
+        }
+        sentences.for_each(|sentence| self.begun_with("* ", &sentence));
+    }
 }

@@ -3,7 +3,7 @@
 use crate::chart::frame::Drawn;
 use crate::chart::svg::Labels;
 use crate::chart::topology::{Place, TopologyChart};
-use crate::messages::{Lang, headings, list, names, said};
+use crate::messages::{Lang, fill, headings, list, names, said};
 use dyno_analysis::model::{NodeRole, ReportModel, Topology, TopologyNode, TopologyWay, WayVia};
 
 /// Where a node stands: before others, or behind them.
@@ -47,7 +47,7 @@ fn on_way(way: &TopologyWay, lang: Lang) -> Option<Place> {
 }
 
 fn generator(model: &ReportModel, topology: &Topology, lang: Lang) -> Place {
-    let clients = headings::CLIENTS_MOST.fill(lang, &[("clients", &topology.clients.to_string())]);
+    let clients = fill!(headings::CLIENTS_MOST, lang, clients = topology.clients);
     Place { name: format!("dyno {}", model.provenance.dyno_version), note: clients }
 }
 

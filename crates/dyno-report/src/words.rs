@@ -20,7 +20,7 @@ impl Word {
     }
 }
 
-const fn word(message: &'static Message, class: &'static str) -> Word {
+pub(crate) const fn word(message: &'static Message, class: &'static str) -> Word {
     Word { message, class }
 }
 

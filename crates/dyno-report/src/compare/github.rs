@@ -3,7 +3,7 @@
 use super::{notes, tables};
 use crate::cell::Cell;
 use crate::figures;
-use crate::messages::{Lang, compare, headings, names};
+use crate::messages::{Lang, compare, fill, headings, names};
 use crate::sheet::Sheet;
 use crate::table::escaped;
 use dyno_analysis::compare::model::{CompareModel, MetricPair, TreatmentPair};
@@ -31,18 +31,15 @@ pub fn annotations(model: &CompareModel, lang: Lang) -> String {
     let title = notes::title(model, lang);
     let first = annotation(command, &title, &compare::outcome(model, lang));
     let each = worse.into_iter().take(WORSE_MAX).map(|(treatment, metric)| {
-        let values = [
-            ("treatment", compare::pair(treatment, lang)),
-            ("metric", names::metric(metric.metric, lang).to_owned()),
-            ("ratio", metric.ratio.map_or_else(String::new, |it| figures::bounded_ratio(it, metric.bound))),
-        ];
-        let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
-        annotation("error", &title, &compare::ANNOTATION_WORSE.fill(lang, &values))
+        let (treatment, name) = (compare::pair(treatment, lang), names::metric(metric.metric, lang));
+        let ratio = metric.ratio.map_or_else(String::new, |it| figures::bounded_ratio(it, metric.bound));
+        let worse = fill!(compare::ANNOTATION_WORSE, lang, treatment, metric = name, ratio);
+        annotation("error", &title, &worse)
     });
     let slower = model.statements.iter().filter(|it| it.effect.verdict == Some(Verdict::Worse));
     let slower = slower.take(SLOWER_MAX).map(|it| {
         let sentence = compare::answer(model, it, lang);
-        annotation("warning", &title, &compare::ANNOTATION_SLOWER.fill(lang, &[("sentence", &sentence)]))
+        annotation("warning", &title, &fill!(compare::ANNOTATION_SLOWER, lang, sentence))
     });
     [first].into_iter().chain(each).chain(slower).collect()
 }

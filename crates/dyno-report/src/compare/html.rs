@@ -1,13 +1,13 @@
 //! A comparison as one HTML file in the style of reports: no network, a forest plot as SVG inside the page, ready for A4.
 
-use super::{notes, tables, text};
+use super::{notes, tables};
 use crate::chart::forest::{ForestChart, ForestGroup, ForestRow, parts};
 use crate::chart::frame::Drawn;
 use crate::chart::svg::Labels;
 use crate::figures;
 use crate::grid;
 use crate::html::document;
-use crate::messages::{Lang, compare, names, page};
+use crate::messages::{Lang, compare, fill, names, page};
 use crate::words;
 use dyno_analysis::compare::model::{CompareModel, MetricPair, OverAll, TreatmentPair};
 use dyno_analysis::model::Range;
@@ -33,9 +33,9 @@ pub(super) fn render(model: &CompareModel, lang: Lang) -> String {
                 (grid::table(tables::results(model, lang), "", lang))
                 @for sentence in notes::method(model, lang) { p.note { (sentence) } }
             }
-            @for (title, names) in text::unmatched(model) { section {
+            @for (title, names) in notes::unmatched(model, lang) { section {
                 h2 { (title.text(lang)) }
-                ul { @for name in names { li { (names::line_at(&name.label, name.clients, lang)) } } }
+                ul { @for name in names { li { (name) } } }
             } }
         } }
     };
@@ -98,9 +98,8 @@ fn charts(model: &CompareModel, lang: Lang) -> Markup {
     let first = Some(first).filter(|group| !group.rows.is_empty());
     let parts = parts(first.into_iter().chain(metrics.into_iter().map(group)).collect());
     let margin = figures::limit(model.rules.margin * 100.0);
-    let comparisons = model.outcome.comparisons.to_string();
     let title = compare::outcome(model, lang);
-    let description = page::CHART_DESCRIPTION_FOREST.fill(lang, &[("comparisons", &comparisons)]);
+    let description = fill!(page::CHART_DESCRIPTION_FOREST, lang, comparisons = model.outcome.comparisons);
     html! {
         @for (i, groups) in parts.into_iter().enumerate() {
             @let chart = ForestChart {
@@ -114,7 +113,7 @@ fn charts(model: &CompareModel, lang: Lang) -> Markup {
             @let labels = Labels { id: &id, title: &title, description: &description };
             figure id=(id) {
                 (PreEscaped(Drawn::of(labels, |drawing| chart.draw(drawing)).inline()))
-                div.caption { p { (compare::CHART_CAPTION.fill(lang, &[("margin", &margin)])) } }
+                div.caption { p { (fill!(compare::CHART_CAPTION, lang, margin)) } }
             }
         }
     }

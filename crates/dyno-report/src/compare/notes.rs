@@ -1,18 +1,20 @@
 //! Sentences that the forms of a comparison share.
 
 use crate::figures;
-use crate::messages::{Lang, compare, list, notes};
+use crate::messages::{Lang, Message, compare, fill, list, names, notes};
 use crate::words::{self, Word};
-use dyno_analysis::compare::model::{CompareModel, OverAll, SideName, SideRow};
+use dyno_analysis::compare::model::{
+    CompareModel, MetricPair, OverAll, SideFigures, SideName, SideRow, TreatmentName,
+};
 use dyno_analysis::model::{Estimate, Verdict};
 
 /// The heading.
 pub(super) fn title(model: &CompareModel, lang: Lang) -> String {
     let (base, new) = (model.base.title.as_str(), model.new.title.as_str());
     if base == new {
-        compare::COMPARE_TITLE.fill(lang, &[("title", base)])
+        fill!(compare::COMPARE_TITLE, lang, title = base)
     } else {
-        compare::COMPARE_TITLE_TWO.fill(lang, &[("base", base), ("new", new)])
+        fill!(compare::COMPARE_TITLE_TWO, lang, base, new)
     }
 }
 
@@ -31,18 +33,10 @@ fn side_line(side: &SideRow, lang: Lang) -> String {
         (Some((day, _)), Some((also, time))) if day == also => time,
         _ => &to,
     };
-    let line = compare::SIDE.fill(
-        lang,
-        &[
-            ("folder", &side.folder),
-            ("runs", &side.runs.len().to_string()),
-            ("valid", &side.trials_valid.to_string()),
-            ("measured", &side.trials_measured.to_string()),
-            ("from", &from),
-            ("to", to),
-        ],
-    );
-    let systems = notes::NOTE_SYSTEMS.fill(lang, &[("systems", &list(lang, &side.systems))]);
+    let (folder, runs) = (&side.folder, side.runs.len());
+    let (valid, measured) = (side.trials_valid, side.trials_measured);
+    let line = fill!(compare::SIDE, lang, folder, runs, valid, measured, from, to);
+    let systems = fill!(notes::NOTE_SYSTEMS, lang, systems = list(lang, &side.systems));
     [line, systems].join(lang.space)
 }
 
@@ -55,11 +49,9 @@ fn to_the_second(time: &str) -> String {
 pub(super) fn method(model: &CompareModel, lang: Lang) -> Vec<String> {
     let margin = figures::limit(model.rules.margin * 100.0);
     let mut sentences = Vec::new();
-    let is_short =
-        |side: &dyno_analysis::compare::model::SideFigures| side.trials_valid < model.rules.min_repeats;
+    let is_short = |side: &SideFigures| side.trials_valid < model.rules.min_repeats;
     if model.treatments.iter().any(|pair| is_short(&pair.base) || is_short(&pair.new)) {
-        let min = model.rules.min_repeats.to_string();
-        sentences.push(compare::COMPARE_NOTE_FEW.fill(lang, &[("min", &min)]));
+        sentences.push(fill!(compare::COMPARE_NOTE_FEW, lang, min = model.rules.min_repeats));
     }
     sentences.extend(needed(model, &margin, lang));
     let is_bound = |side: Option<Estimate>| side.is_some_and(|estimate| estimate.is_bound);
@@ -67,16 +59,12 @@ pub(super) fn method(model: &CompareModel, lang: Lang) -> Vec<String> {
         sentences.push(notes::NOTE_BOUNDS.text(lang).to_owned());
     }
     if model.comparisons().any(|(_, metric)| is_marked(metric)) {
-        sentences.push(compare::COMPARE_NOTE_MARK.fill(lang, &[("margin", &margin)]));
+        sentences.push(fill!(compare::COMPARE_NOTE_MARK, lang, margin));
     }
-    let values = [
-        ("margin", margin.as_str()),
-        ("alpha", &figures::limit(model.rules.alpha * 100.0)),
-        ("family", &model.rules.family.to_string()),
-        ("level", &figures::level(model.rules.interval_level)),
-    ];
     if model.rules.family > 0 {
-        sentences.push(compare::COMPARE_NOTE_METHOD.fill(lang, &values));
+        let alpha = figures::limit(model.rules.alpha * 100.0);
+        let (family, level) = (model.rules.family, figures::level(model.rules.interval_level));
+        sentences.push(fill!(compare::COMPARE_NOTE_METHOD, lang, margin, alpha, family, level));
         if !model.over_all.is_empty() {
             sentences.push(compare::COMPARE_NOTE_OVER_ALL.text(lang).to_owned());
         }
@@ -84,7 +72,7 @@ pub(super) fn method(model: &CompareModel, lang: Lang) -> Vec<String> {
     let of_runs = model.over_all.iter().filter_map(|it| it.between_runs);
     if let Some(scatter) = of_runs.reduce(f64::max) {
         let scatter = figures::limit(scatter * 100.0);
-        sentences.push(compare::COMPARE_NOTE_RUNS.fill(lang, &[("scatter", &scatter)]));
+        sentences.push(fill!(compare::COMPARE_NOTE_RUNS, lang, scatter));
     }
     if !model.statements.is_empty() {
         sentences.push(compare::COMPARE_NOTE_STATEMENTS.text(lang).to_owned());
@@ -95,6 +83,14 @@ pub(super) fn method(model: &CompareModel, lang: Lang) -> Vec<String> {
     sentences
 }
 
+/// Treatments of one side only, under their headings.
+pub(super) fn unmatched(model: &CompareModel, lang: Lang) -> Vec<(Message, Vec<String>)> {
+    let name = |name: &TreatmentName| names::line_at(&name.label, name.clients, lang);
+    let both = [(compare::ONLY_BASE, &model.only_base), (compare::ONLY_NEW, &model.only_new)];
+    let told = both.into_iter().filter(|(_, names)| !names.is_empty());
+    told.map(|(title, names)| (title, names.iter().map(name).collect())).collect()
+}
+
 /// The answers over all treatments, each with its verdict.
 pub(super) fn answers(model: &CompareModel, lang: Lang) -> Vec<(Word, String)> {
     let answer = |it: &OverAll| (words::verdict(it.effect.verdict), compare::answer(model, it, lang));
@@ -103,7 +99,7 @@ pub(super) fn answers(model: &CompareModel, lang: Lang) -> Vec<(Word, String)> {
 }
 
 /// True for a difference that is certain, and perhaps inside the margin.
-pub(super) fn is_marked(metric: &dyno_analysis::compare::model::MetricPair) -> bool {
+pub(super) fn is_marked(metric: &MetricPair) -> bool {
     metric.verdict.differs() && !metric.exceeds_margin
 }
 
@@ -115,17 +111,14 @@ fn needed(model: &CompareModel, margin: &str, lang: Lang) -> Vec<String> {
     let least = open().filter_map(|metric| metric.repeats_needed).min();
     let most = open().filter_map(|metric| metric.repeats_needed).max();
     if let Some((least, most)) = least.zip(most) {
-        let (least, most) = (least.to_string(), most.to_string());
-        sentences.push(if least == most {
-            compare::COMPARE_NOTE_NEEDED_ONE.fill(lang, &[("margin", margin), ("needed", &least)])
-        } else {
-            let values = [("margin", margin), ("least", least.as_str()), ("most", &most)];
-            compare::COMPARE_NOTE_NEEDED.fill(lang, &values)
+        sentences.push(match least == most {
+            true => fill!(compare::COMPARE_NOTE_NEEDED_ONE, lang, margin, needed = least),
+            false => fill!(compare::COMPARE_NOTE_NEEDED, lang, margin, least, most),
         });
     }
     // With a test there was scatter to go by.
     if open().any(|metric| metric.p.is_some() && metric.repeats_needed.is_none()) {
-        sentences.push(compare::COMPARE_NOTE_TOO_MANY.fill(lang, &[("margin", margin)]));
+        sentences.push(fill!(compare::COMPARE_NOTE_TOO_MANY, lang, margin));
     }
     sentences
 }

@@ -3,7 +3,7 @@
 use super::notes::is_marked;
 use crate::cell::{Cell, Value};
 use crate::figures;
-use crate::messages::{Lang, Message, compare, headings};
+use crate::messages::{Lang, Message, compare, fill, headings};
 use crate::sheet::Sheet;
 use crate::table::{Form, Table};
 use crate::words;
@@ -50,9 +50,9 @@ pub(super) fn results(model: &CompareModel, lang: Lang) -> Table {
         metrics.chain(books(pair)).map(move |row| (pair, row))
     });
     let title = |pair: &TreatmentPair| {
-        let (base, new) = (pair.base.trials_valid.to_string(), pair.new.trials_valid.to_string());
-        let name = compare::pair(pair, lang);
-        compare::TREATMENT_GROUP.fill(lang, &[("treatment", &name), ("base", &base), ("new", &new)])
+        let (treatment, base, new) =
+            (compare::pair(pair, lang), pair.base.trials_valid, pair.new.trials_valid);
+        fill!(compare::TREATMENT_GROUP, lang, treatment, base, new)
     };
     Sheet::grouped(rows, |(pair, _)| [title(pair)])
         .left(&compare::FIGURE, |(pair, row)| match row {
@@ -120,7 +120,7 @@ pub(super) fn over_all(model: &CompareModel, lang: Lang) -> Table {
 pub(super) fn interval(interval: Option<Range>, lang: Lang) -> Cell {
     Cell::figure(interval.map(|range| {
         let [low, high] = figures::ends(range);
-        compare::FROM_TO.fill(lang, &[("low", &low), ("high", &high)])
+        fill!(compare::FROM_TO, lang, low, high)
     }))
 }
 
@@ -138,8 +138,7 @@ fn figure_name(pair: &TreatmentPair, metric: &MetricPair, lang: Lang) -> String 
     if (base, new) == (pair.base.trials_valid, pair.new.trials_valid) {
         return name.to_owned();
     }
-    let (base, new) = (base.to_string(), new.to_string());
-    compare::FIGURE_OF.fill(lang, &[("figure", name), ("base", &base), ("new", &new)])
+    fill!(compare::FIGURE_OF, lang, figure = name, base, new)
 }
 
 /// Column title of a metric, with its unit.

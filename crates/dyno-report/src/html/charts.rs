@@ -10,7 +10,7 @@ use super::titles;
 use crate::chart::curves::{Curve, CurvePanel, CurvePoint, Style};
 use crate::chart::text::Quantity;
 use crate::figures;
-use crate::messages::{conclusion, list, names, page};
+use crate::messages::{conclusion, fill, list, names, page};
 use dyno_analysis::model::{Conclusion, TrialRow};
 use dyno_model::plan::Metric;
 
@@ -88,7 +88,7 @@ fn throughput(page: &Page<'_>) -> Vec<Figure> {
     let losers: Vec<&str> = losing_lines(page);
     if !losers.is_empty() {
         let lines = list(page.lang, &losers);
-        captions.push(page.fill(&page::CHART_CAPTION_NOT_KEPT, &[("lines", &lines)]));
+        captions.push(fill!(page::CHART_CAPTION_NOT_KEPT, page.lang, lines));
     }
     if page.model.trials.iter().any(TrialRow::stood_still) {
         captions.push(page.text(&page::CHART_CAPTION_STOOD).to_owned());
@@ -152,10 +152,7 @@ fn lost_panel(page: &Page<'_>, facet: &Facet) -> CurvePanel {
                 let label = &page.model.lines[member.line].label;
                 let clients = names::clients(&[row.clients], page.lang);
                 let value = figures::percent(updates.lost_percent);
-                let tooltip = page.fill(
-                    &page::CHART_TIP_PLAIN,
-                    &[("line", label), ("clients", &clients), ("value", &value)],
-                );
+                let tooltip = fill!(page::CHART_TIP_PLAIN, page.lang, line = label, clients, value);
                 Some(CurvePoint {
                     x: f64::from(row.clients),
                     value: Some(updates.lost_percent),
@@ -181,12 +178,12 @@ fn lost_captions(page: &Page<'_>, panels: &[CurvePanel], lone: &[&str]) -> Vec<S
     let repeats = repeats_text(page, fewest, most);
     let marks = match (most, has_lines) {
         (..2, _) => page.text(&page::CHART_CAPTION_SINGLE).to_owned(),
-        (_, true) => page.fill(&page::CHART_CAPTION_LOST, &[("repeats", &repeats)]),
-        (_, false) => page.fill(&page::CHART_CAPTION_LOST_AT_ONE, &[("repeats", &repeats)]),
+        (_, true) => fill!(page::CHART_CAPTION_LOST, page.lang, repeats),
+        (_, false) => fill!(page::CHART_CAPTION_LOST_AT_ONE, page.lang, repeats),
     };
     let marks = [&marks, page.text(&page::CHART_CAPTION_LOST_MEANS)].join(page.lang.space);
-    let lone = (!lone.is_empty())
-        .then(|| page.fill(&page::CHART_CAPTION_LONE, &[("lines", &list(page.lang, lone))]));
+    let lone =
+        (!lone.is_empty()).then(|| fill!(page::CHART_CAPTION_LONE, page.lang, lines = list(page.lang, lone)));
     [marks].into_iter().chain(lone).collect()
 }
 
@@ -215,10 +212,10 @@ fn run_order(page: &Page<'_>) -> Option<Figure> {
         }
     }
     let panels = vec![CurvePanel { title: String::new(), curves: curves_of, has_own_axis: false }];
-    let metric = [("metric", names::metric(page.model.judged_by, page.lang))];
+    let metric = names::metric(page.model.judged_by, page.lang);
     let title = page.text(&page::CHART_OF_MEAN);
     let axis = Axis { title, logarithmic: title, quantity: Quantity::Ratio };
-    let name = ("run-order".to_owned(), page.fill(&page::CHART_TITLE_RUN_ORDER, &metric));
+    let name = ("run-order".to_owned(), fill!(page::CHART_TITLE_RUN_ORDER, page.lang, metric));
     let captions = vec![page.text(&page::CHART_CAPTION_RUN_ORDER).to_owned()];
     let over = Over { title: page.text(&page::CHART_RUN_ORDER), is_measured: true };
     (!panels[0].curves.is_empty()).then(|| curves(page, name, (Some(over), axis), None, panels, captions))

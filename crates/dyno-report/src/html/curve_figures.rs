@@ -9,8 +9,8 @@ use crate::chart::svg::Labels;
 use crate::chart::text::{Quantity, spelled};
 use crate::figures;
 use crate::grid::titles_of_cells;
-use crate::messages::{headings, list, names, page};
-use dyno_analysis::model::{PanelLine, PanelPoint, PublishedSeries, RepeatDot};
+use crate::messages::{fill, headings, list, names, page};
+use dyno_analysis::model::{PanelLine, PanelPoint, PublishedPoint, PublishedSeries, RepeatDot};
 use dyno_model::plan::Metric;
 use maud::{Markup, html};
 
@@ -68,12 +68,10 @@ pub(super) fn curves(
     captions: Vec<String>,
 ) -> Figure {
     let lines = list(page.lang, &names_of(&panels));
+    let (measure, lang) = (axis.title, page.lang);
     let description = match over {
-        None => page.fill(&page::CHART_DESCRIPTION_CURVES, &[("measure", axis.title), ("lines", &lines)]),
-        Some(over) => {
-            let values = [("measure", axis.title), ("over", over.title), ("lines", lines.as_str())];
-            page.fill(&page::CHART_DESCRIPTION_POINTS, &values)
-        }
+        None => fill!(page::CHART_DESCRIPTION_CURVES, lang, measure, lines),
+        Some(over) => fill!(page::CHART_DESCRIPTION_POINTS, lang, measure, over = over.title, lines),
     };
     let chart = CurveChart {
         x_title: over.map_or_else(|| page.text(&page::CHART_CLIENTS), |over| over.title).to_owned(),
@@ -128,7 +126,7 @@ pub(super) fn curve_figures(
         let mut captions = vec![points_caption(page, &panels)];
         captions.extend_from_slice(notes);
         if !lone.is_empty() {
-            captions.push(page.fill(&page::CHART_CAPTION_LONE, &[("lines", &list(page.lang, &lone))]));
+            captions.push(fill!(page::CHART_CAPTION_LONE, page.lang, lines = list(page.lang, &lone)));
         }
         add_published(page, facets, &present, &mut panels, &mut captions);
         let columns = (present.len() > 1).then_some(present.len());
@@ -182,7 +180,7 @@ pub(super) fn metric_panel(page: &Page<'_>, facet: &Facet, metric: Metric, measu
     let title = match (facet.title.is_empty(), measure.is_empty()) {
         (true, _) => measure.to_owned(),
         (false, true) => facet.heading().to_owned(),
-        (false, false) => page.fill(&page::CHART_PANEL_OF, &[("group", &facet.short), ("measure", measure)]),
+        (false, false) => fill!(page::CHART_PANEL_OF, page.lang, group = facet.short, measure),
     };
     CurvePanel { title, curves: curves.collect(), has_own_axis: false }
 }
@@ -210,15 +208,12 @@ pub(super) fn curve_point(page: &Page<'_>, line: usize, point: &PanelPoint, metr
     let told = point.estimate.as_ref().filter(|_| page.model.treatments.len() <= TOLD);
     let tooltip = told.map_or_else(String::new, |estimate| {
         let value = figures::bounded(spelled(quantity, estimate.mean), estimate.is_bound);
-        let names = [("line", label.as_str()), ("clients", clients.as_str()), ("value", value.as_str())];
         match interval {
-            None => page.fill(&page::CHART_TIP_PLAIN, &names),
+            None => fill!(page::CHART_TIP_PLAIN, page.lang, line = label, clients, value),
             Some((low, high)) => {
                 let (low, high) = (spelled(quantity, low), spelled(quantity, high));
-                let repeats = estimate.repeats.to_string();
-                let more = [("low", low.as_str()), ("high", &high), ("repeats", &repeats)];
-                let values: Vec<_> = names.into_iter().chain(more).collect();
-                page.fill(&page::CHART_TIP, &values)
+                let repeats = estimate.repeats;
+                fill!(page::CHART_TIP, page.lang, line = label, clients, value, low, high, repeats)
             }
         }
     });
@@ -253,7 +248,7 @@ pub(super) fn points_caption(page: &Page<'_>, panels: &[CurvePanel]) -> String {
     }
     let has_bars = points().any(|point| point.interval.is_some());
     let message = if has_bars { &page::CHART_CAPTION_POINTS } else { &page::CHART_CAPTION_DOTS };
-    let caption = with_crosses(&page.fill(message, &[("repeats", &repeats_text(page, fewest, most))]));
+    let caption = with_crosses(&fill!(message, page.lang, repeats = repeats_text(page, fewest, most)));
     let reach = points().filter_map(|point| point.value).fold(0.0, f64::max);
     let is_wide = points().filter_map(|point| point.interval).any(|(_, high)| high > reach * 1.4);
     if is_wide { [&caption, page.text(&page::CHART_CAPTION_WIDE)].join(page.lang.space) } else { caption }
@@ -263,8 +258,7 @@ pub(super) fn repeats_text(page: &Page<'_>, fewest: usize, most: usize) -> Strin
     if fewest == most {
         format!("n = {most}")
     } else {
-        let range = page
-            .fill(&page::CHART_REPEATS_RANGE, &[("min", &fewest.to_string()), ("max", &most.to_string())]);
+        let range = fill!(page::CHART_REPEATS_RANGE, page.lang, min = fewest, max = most);
         format!("n = {range}")
     }
 }
@@ -300,8 +294,7 @@ fn add_published(
         let is_of_our_size = (1.0 / PUBLISHED_FACTOR..=PUBLISHED_FACTOR).contains(&factor);
         let mut sources: Vec<&str> = series.iter().map(|(_, s)| s.source.as_str()).collect();
         sources.dedup();
-        let sources = [("sources", sources.join(page.lang.semicolon))];
-        let sources = sources.each_ref().map(|(name, text)| (*name, text.as_str()));
+        let sources = sources.join(page.lang.semicolon);
         if is_of_our_size || measures.len() > 1 {
             // A grid of several metrics has no place for a further panel; its axis is logarithmic where sizes differ.
             for (facet, panel) in facets.iter().zip(panels.iter_mut().skip(column).step_by(measures.len())) {
@@ -309,7 +302,7 @@ fn add_published(
                     series.iter().zip(&curves).filter(|((_, series), _)| is_beside(page, series, facet));
                 panel.curves.extend(beside.map(|(_, curve)| curve.clone()));
             }
-            captions.push(page.fill(&page::CHART_CAPTION_PUBLISHED, &sources));
+            captions.push(fill!(page::CHART_CAPTION_PUBLISHED, page.lang, sources));
         } else {
             let title = page.text(&page::CHART_PUBLISHED_PANEL).to_owned();
             // A single panel of ours has no title of its own; beside this one it needs one.
@@ -317,7 +310,7 @@ fn add_published(
                 page.text(&page::CHART_MEASURED_PANEL).clone_into(&mut panel.title);
             }
             panels.push(CurvePanel { title, curves, has_own_axis: true });
-            captions.push(page.fill(&page::CHART_CAPTION_PUBLISHED_ASIDE, &sources));
+            captions.push(fill!(page::CHART_CAPTION_PUBLISHED_ASIDE, page.lang, sources));
         }
     }
 }
@@ -334,23 +327,17 @@ fn published_curve(page: &Page<'_>, i: usize, series: &PublishedSeries) -> Curve
     let own = own.or_else(|| page.facets.slot_of_system(page.model, series.system?));
     let message =
         if series.is_approximate { &page::CHART_PUBLISHED_APPROXIMATE } else { &page::CHART_PUBLISHED_LABEL };
-    let label = page.fill(message, &[("series", &series.series)]);
+    let label = fill!(message, page.lang, series = series.series);
     let quantity = quantity_of(series.metric);
-    let points = series.points.iter().map(|point| CurvePoint {
-        x: f64::from(point.clients),
-        value: Some(point.value),
-        tooltip: page.fill(
-            &page::CHART_TIP_PLAIN,
-            &[
-                ("line", &label),
-                ("clients", &names::clients(&[point.clients], page.lang)),
-                ("value", &spelled(quantity, point.value)),
-            ],
-        ),
-        ..CurvePoint::default()
-    });
+    let point = |point: &PublishedPoint| {
+        let (clients, value) = (names::clients(&[point.clients], page.lang), spelled(quantity, point.value));
+        let tooltip = fill!(page::CHART_TIP_PLAIN, page.lang, line = label, clients, value);
+        let x = f64::from(point.clients);
+        CurvePoint { x, value: Some(point.value), tooltip, ..CurvePoint::default() }
+    };
+    let points = series.points.iter().map(point).collect();
     let slot = own.unwrap_or(Slot(page.facets.names() + i));
-    Curve { points: points.collect(), label, slot, style: Style::Published }
+    Curve { points, label, slot, style: Style::Published }
 }
 
 /// The figures of a chart as a table: a row per line, a column per number of clients.

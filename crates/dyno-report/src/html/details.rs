@@ -10,7 +10,7 @@ use crate::chart::svg::Labels;
 use crate::chart::timeline::{Course, Moment, TimelineChart};
 use crate::figures;
 use crate::grid;
-use crate::messages::{headings, names, notes, page};
+use crate::messages::{fill, headings, names, notes, page};
 use crate::{tables, words};
 use dyno_analysis::model::{StageRow, Timeline, TimelinePoint, TrialState};
 use dyno_model::fault::FaultRecord;
@@ -104,7 +104,7 @@ fn drawn<'a>(
     treatment: usize,
     suffix: &str,
     heading: String,
-    panels: impl FnOnce(&[&'a Timeline]) -> Vec<Panel>,
+    panels: impl FnOnce(&[&'a Timeline]) -> Vec<&'static Panel>,
 ) -> Option<Figure> {
     let timelines: Vec<&Timeline> =
         page.model.timelines.iter().filter(|t| t.treatment == treatment && !t.points.is_empty()).collect();
@@ -113,13 +113,12 @@ fn drawn<'a>(
     }
     let step = step(page, &timelines);
     let name = names::treatment(page.model, treatment, page.lang);
-    let title = page.fill(&page::CHART_TITLE_TIMELINE, &[("treatment", &name)]);
+    let title = fill!(page::CHART_TITLE_TIMELINE, page.lang, treatment = name);
     let id = format!("t{treatment}{suffix}");
     let panels = panels(&timelines);
     let row = page.model.faults.iter().find(|row| row.treatment == treatment);
     let errors = row.and_then(|_| ErrorPanel::of(&timelines));
-    let description =
-        page.fill(&page::CHART_DESCRIPTION_TIMELINE, &[("trials", &timelines.len().to_string())]);
+    let description = fill!(page::CHART_DESCRIPTION_TIMELINE, page.lang, trials = timelines.len());
     let labels = Labels { id: &id, title: &title, description: &description };
     let chart = TimelineChart {
         x_title: page.text(&page::CHART_SECONDS).to_owned(),
@@ -141,8 +140,8 @@ fn drawn<'a>(
             .collect(),
     };
     let faults =
-        row.map(|row| page.fill(&page::CHART_CAPTION_FAULTS, &[("faults", &names::faults(row, page.lang))]));
-    let captions = panels.iter().map(|panel| page.text(panel.caption()).to_owned());
+        row.map(|row| fill!(page::CHART_CAPTION_FAULTS, page.lang, faults = names::faults(row, page.lang)));
+    let captions = panels.iter().map(|panel| page.text(panel.caption).to_owned());
     let captions = errors.iter().map(|_| page.text(&page::CHART_CAPTION_ERRORS).to_owned()).chain(captions);
     let staged = page.model.stages.iter().find(|row| row.treatment == treatment);
     let stages = staged.map(|_| page.text(&page::CHART_CAPTION_STAGES).to_owned());
@@ -191,7 +190,7 @@ fn course(page: &Page<'_>, timeline: &Timeline, step: usize) -> Course {
             .map(|first| (0.0, first.load))
             .chain(rates.map(|it| (it.at_s, it.load)))
             .collect(),
-        title: page.fill(message, &[("block", &timeline.block.to_string())]),
+        title: fill!(message, page.lang, block = timeline.block),
         points: binned(&timeline.points, step),
         stalls,
         faults: faults_of(page, timeline).iter().map(|fault| window + fault.at.as_secs_f64()).collect(),

@@ -5,7 +5,7 @@ use crate::chart::forest::{ForestChart, ForestGroup, ForestRow, parts};
 use crate::chart::frame::Drawn;
 use crate::chart::svg::Labels;
 use crate::figures;
-use crate::messages::{names, page};
+use crate::messages::{fill, names, page};
 use crate::tables::says_something;
 use crate::words;
 use dyno_analysis::model::{Comparison, Effect, Verdict};
@@ -17,8 +17,8 @@ pub(super) fn questions(page: &Page<'_>) -> Option<Figure> {
     let asked = page.model.questions.iter().filter(|it| it.metric == judged_by);
     let rows: Vec<ForestRow> = asked
         .map(|it| {
-            let sides = [("subject", it.subject.as_str()), ("baseline", it.baseline.as_str())];
-            row(page, page.fill(&page::CHART_AGAINST, &sides), &it.effect)
+            let (subject, baseline) = (&it.subject, &it.baseline);
+            row(page, fill!(page::CHART_AGAINST, page.lang, subject, baseline), &it.effect)
         })
         .collect();
     if rows.iter().filter(|row| row.ratio.is_some()).count() < 2 {
@@ -26,7 +26,7 @@ pub(super) fn questions(page: &Page<'_>) -> Option<Figure> {
     }
     let title = super::titles::answer(page, &[judged_by]).unwrap_or_else(|| {
         let metric = names::metric(judged_by, page.lang);
-        page.fill(&page::CHART_TITLE_QUESTIONS, &[("metric", metric)])
+        fill!(page::CHART_TITLE_QUESTIONS, page.lang, metric)
     });
     let id = format!("questions-{}", metric_id(judged_by));
     Some(figure(page, &id, title, vec![ForestGroup { title: String::new(), rows }]))
@@ -57,11 +57,7 @@ fn metric_figures(page: &Page<'_>, metric: Metric) -> Vec<Figure> {
     let part_figure = |(i, groups): (usize, Vec<ForestGroup>)| {
         let title = match count {
             1 => title.clone(),
-            count => {
-                let (part, parts) = ((i + 1).to_string(), count.to_string());
-                let values = [("title", title.as_str()), ("part", part.as_str()), ("parts", parts.as_str())];
-                page.fill(&page::CHART_TITLE_FOREST_PART, &values)
-            }
+            parts => fill!(page::CHART_TITLE_FOREST_PART, page.lang, title, part = i + 1, parts),
         };
         figure(page, &format!("comparisons-{}-{}", metric_id(metric), i + 1), title, groups)
     };
@@ -70,8 +66,8 @@ fn metric_figures(page: &Page<'_>, metric: Metric) -> Vec<Figure> {
 
 fn figure(page: &Page<'_>, id: &str, title: String, groups: Vec<ForestGroup>) -> Figure {
     let margin = figures::limit(page.model.comparison_rules.margin * 100.0);
-    let comparisons = groups.iter().map(|group| group.rows.len()).sum::<usize>().to_string();
-    let description = page.fill(&page::CHART_DESCRIPTION_FOREST, &[("comparisons", &comparisons)]);
+    let comparisons = groups.iter().map(|group| group.rows.len()).sum::<usize>();
+    let description = fill!(page::CHART_DESCRIPTION_FOREST, page.lang, comparisons);
     let chart = ForestChart {
         x_title: page.text(&page::CHART_RATIO).to_owned(),
         below_label: page.text(&page::CHART_LESS).to_owned(),
@@ -81,7 +77,7 @@ fn figure(page: &Page<'_>, id: &str, title: String, groups: Vec<ForestGroup>) ->
     };
     let is_one_block = page.model.provenance.blocks == 1;
     let caption = if is_one_block { &page::CHART_CAPTION_FOREST_ONE } else { &page::CHART_CAPTION_FOREST };
-    let captions = vec![page.fill(caption, &[("margin", &margin)])];
+    let captions = vec![fill!(caption, page.lang, margin)];
     let labels = Labels { id, title: &title, description: &description };
     let chart = Drawn::of(labels, |drawing| chart.draw(drawing));
     Figure { id: id.to_owned(), title, captions, chart, data: None }
@@ -101,24 +97,15 @@ fn metric_id(metric: Metric) -> &'static str {
 
 fn title(page: &Page<'_>, metric: Metric, all: &[&Comparison]) -> String {
     let name = names::metric(metric, page.lang);
-    let comparisons = all.len().to_string();
+    let comparisons = all.len();
     if all.iter().all(|comparison| comparison.effect.verdict.is_none()) {
-        let values = [("metric", name), ("comparisons", comparisons.as_str())];
-        return page.fill(&page::CHART_TITLE_FOREST_NO_VERDICT, &values);
+        return fill!(page::CHART_TITLE_FOREST_NO_VERDICT, page.lang, metric = name, comparisons);
     }
-    let count =
-        |verdict: Verdict| all.iter().filter(|c| c.effect.verdict == Some(verdict)).count().to_string();
-    page.fill(
-        &page::CHART_TITLE_FOREST,
-        &[
-            ("metric", name),
-            ("comparisons", &comparisons),
-            ("better", &count(Verdict::Better)),
-            ("worse", &count(Verdict::Worse)),
-            ("equivalent", &count(Verdict::Equivalent)),
-            ("inconclusive", &count(Verdict::Inconclusive)),
-        ],
-    )
+    let count = |verdict| all.iter().filter(|it| it.effect.verdict == Some(verdict)).count();
+    let (better, worse) = (count(Verdict::Better), count(Verdict::Worse));
+    let (equivalent, inconclusive) = (count(Verdict::Equivalent), count(Verdict::Inconclusive));
+    let (title, metric) = (page::CHART_TITLE_FOREST, name);
+    fill!(title, page.lang, metric, comparisons, better, worse, equivalent, inconclusive)
 }
 
 /// Comparisons of the same two lines under one heading, a row per number of clients.
@@ -128,9 +115,7 @@ fn groups(page: &Page<'_>, all: &[&Comparison]) -> Vec<ForestGroup> {
     for comparison in all {
         let key = (model.treatments[comparison.subject].line, model.treatments[comparison.baseline].line);
         let (subject, baseline) = (&model.lines[key.0].label, &model.lines[key.1].label);
-        let title = || {
-            page.fill(&page::CHART_AGAINST, &[("subject", subject.as_str()), ("baseline", baseline.as_str())])
-        };
+        let title = || fill!(page::CHART_AGAINST, page.lang, subject, baseline);
         let position = match groups.iter().position(|(other, _)| *other == key) {
             Some(position) => position,
             None => {

@@ -8,7 +8,7 @@ use crate::chart::palette::Slot;
 use crate::chart::svg::Labels;
 use crate::chart::text::{Quantity, spelled};
 use crate::figures;
-use crate::messages::{Message, conclusion, growth as texts, list, names, page};
+use crate::messages::{Message, conclusion, fill, growth as texts, list, names, page};
 use dyno_analysis::model::{Conclusion, Estimate, Growth, GrowthLine, GrowthStep};
 
 /// A published curve is drawn when its rows reach no farther than this many times ours.
@@ -92,22 +92,21 @@ fn figure(
     let names: Vec<&str> = lines.iter().map(|(member, _)| member.label.as_str()).collect();
     let id = if i == 0 { "growth".to_owned() } else { format!("growth-{}", i + 1) };
     let blocks = lines.iter().map(|(_, line)| line.courses.len()).max().unwrap_or(0);
-    let description = page.fill(&texts::GROWTH_DESCRIPTION, &[("lines", &list(page.lang, &names))]);
+    let description = fill!(texts::GROWTH_DESCRIPTION, page.lang, lines = list(page.lang, &names));
     let chart = GrowthChart {
         x_title: page.text(&texts::GROWTH_AXIS).to_owned(),
         rows: (growth.rows_before as f64, end),
         panels,
     };
-    let mut captions = vec![page.fill(&texts::GROWTH_CAPTION, &[("blocks", &blocks.to_string())])];
+    let mut captions = vec![fill!(texts::GROWTH_CAPTION, page.lang, blocks)];
     if !facet.title.is_empty() || !group.is_empty() {
         captions.insert(0, group.to_owned());
     }
-    let sources: Vec<&str> =
-        page.model.published.iter().filter(|s| !s.over_rows.is_empty()).map(|s| s.source.as_str()).collect();
+    let shown = page.model.published.iter().filter(|series| !series.over_rows.is_empty());
+    let sources: Vec<&str> = shown.map(|series| series.source.as_str()).collect();
     if !sources.is_empty() {
-        captions.push(
-            page.fill(&page::CHART_CAPTION_PUBLISHED, &[("sources", &sources.join(page.lang.semicolon))]),
-        );
+        let sources = sources.join(page.lang.semicolon);
+        captions.push(fill!(page::CHART_CAPTION_PUBLISHED, page.lang, sources));
     }
     let labels = Labels { id: &id, title: &title, description: &description };
     let chart = Drawn::of(labels, |drawing| chart.draw(drawing));
@@ -140,9 +139,7 @@ fn panel(
             let tooltip = estimate.map_or_else(String::new, |estimate| {
                 let value = spelled(*quantity, estimate.mean / divisor);
                 let (from, to) = (figures::count(from), figures::count(to));
-                let values =
-                    [("line", member.label.as_str()), ("from", &from), ("to", &to), ("value", &value)];
-                page.fill(&texts::GROWTH_TIP, &values)
+                fill!(texts::GROWTH_TIP, page.lang, line = member.label, from, to, value)
             });
             GrowthMark {
                 rows: f64::midpoint(from as f64, to as f64),
@@ -192,7 +189,7 @@ fn published(page: &Page<'_>, end: f64) -> Vec<GrowthCurve> {
             ..GrowthMark::default()
         };
         GrowthCurve {
-            label: page.fill(message, &[("series", &series.series)]),
+            label: fill!(message, page.lang, series = series.series),
             slot: Slot(page.facets.names() + i),
             is_published: true,
             marks: series.over_rows.iter().map(mark).collect(),

@@ -5,7 +5,7 @@ use crate::chart::heat::{HeatChart, HeatStretch};
 use crate::chart::svg::Labels;
 use crate::chart::text::{Quantity, axis_label};
 use crate::figures;
-use crate::messages::{names, page};
+use crate::messages::{fill, names, page};
 use dyno_analysis::model::{HeatColumn, HeatMap};
 
 /// The heat map of a treatment, where there is one.
@@ -13,10 +13,12 @@ pub(super) fn of_treatment(page: &Page<'_>, treatment: usize) -> Option<Figure> 
     let map = page.model.heat_maps.iter().find(|map| map.treatment == treatment)?;
     let name = names::treatment(page.model, treatment, page.lang);
     let id = format!("t{treatment}h");
-    let trial = [("trial", map.trial.as_str()), ("treatment", name.as_str())];
-    let description = page.fill(&page::CHART_DESCRIPTION_HEAT, &trial[..1]);
-    let labels =
-        Labels { id: &id, title: &page.fill(&page::CHART_TITLE_HEAT, &trial), description: &description };
+    let trial = &map.trial;
+    let labels = Labels {
+        id: &id,
+        title: &fill!(page::CHART_TITLE_HEAT, page.lang, trial, treatment = name),
+        description: &fill!(page::CHART_DESCRIPTION_HEAT, page.lang, trial),
+    };
     let chart = HeatChart {
         x_title: page.text(&page::CHART_SECONDS).to_owned(),
         y_title: page.text(&page::CHART_TIME).to_owned(),
@@ -26,7 +28,7 @@ pub(super) fn of_treatment(page: &Page<'_>, treatment: usize) -> Option<Figure> 
     };
     // Among many treatments it is told once for all.
     let captions = page.is_alone().then(|| page.text(&page::CHART_CAPTION_HEAT).to_owned());
-    let title = page.fill(&page::CHART_HEAT_OF, &trial[..1]);
+    let title = fill!(page::CHART_HEAT_OF, page.lang, trial);
     let chart = page.drawn(labels, |drawing| chart.draw(drawing));
     Some(Figure { id, title, captions: captions.into_iter().collect(), chart, data: None })
 }
@@ -44,18 +46,15 @@ fn stretch(page: &Page<'_>, map: &HeatMap, column: &HeatColumn) -> HeatStretch {
 fn tooltip(page: &Page<'_>, map: &HeatMap, column: &HeatColumn) -> String {
     let end = column.start_s + column.length_s;
     let (from, to) = (format!("{:.1}", column.start_s), format!("{end:.1}"));
-    let stretch = [("from", from.as_str()), ("to", to.as_str())];
     // Of equal ones the fastest.
     let most = column.counts.iter().enumerate().rev().max_by_key(|(_, count)| **count);
     let last = column.counts.iter().rposition(|count| *count > 0);
     let Some(((most, _), last)) = most.zip(last) else {
-        return page.fill(&page::CHART_TIP_HEAT_NOTHING, &stretch);
+        return fill!(page::CHART_TIP_HEAT_NOTHING, page.lang, from, to);
     };
     let time =
         |band: usize| axis_label(Quantity::Time, map.bands_ms.get(band).copied().unwrap_or_default(), 1.0);
     let committed = figures::count(column.counts.iter().sum());
-    let values = [time(most), time(most + 1), time(last + 1)];
-    let [low, high, longest] = values.each_ref().map(String::as_str);
-    let told = [("committed", committed.as_str()), ("low", low), ("high", high), ("longest", longest)];
-    page.fill(&page::CHART_TIP_HEAT, &[&stretch[..], &told].concat())
+    let [low, high, longest] = [most, most + 1, last + 1].map(time);
+    fill!(page::CHART_TIP_HEAT, page.lang, from, to, committed, low, high, longest)
 }

@@ -5,7 +5,7 @@ use crate::cell::Cell;
 use crate::chart::frame::Drawn;
 use crate::chart::svg::{Chart, Drawing, Labels, STYLE_SHEET};
 use crate::grid;
-use crate::messages::{Lang, Message, page};
+use crate::messages::{Lang, Message, fill, page};
 use crate::table::Table;
 use crate::words::Word;
 use dyno_analysis::model::ReportModel;
@@ -49,10 +49,6 @@ impl Page<'_> {
         message.text(self.lang)
     }
 
-    pub(super) fn fill(&self, message: &Message, values: &[(&str, &str)]) -> String {
-        message.fill(self.lang, values)
-    }
-
     /// True when there is one treatment: its course is then the report's main chart.
     pub(super) fn is_alone(&self) -> bool {
         self.model.treatments.len() == 1
@@ -72,10 +68,9 @@ impl Page<'_> {
 
     /// Figures that are folded; nothing without any.
     pub(super) fn folded_figures(&self, figures: &[Figure]) -> Markup {
-        let number = figures.len().to_string();
         html! {
             @if !figures.is_empty() { details {
-                summary { (self.fill(&page::PAGE_ALL_CHARTS, &[("number", &number)])) }
+                summary { (fill!(page::PAGE_ALL_CHARTS, self.lang, number = figures.len())) }
                 @for figure in figures {
                     @if self.model.treatments.len() > FOLDED_SMALL {
                         (Figure { chart: figure.chart.made_small(), ..figure.clone() }.markup(self))
@@ -95,10 +90,9 @@ impl Page<'_> {
 
     /// A table that is folded on screen and open on paper.
     pub(super) fn printed_rows(&self, table: Table) -> Markup {
-        let number = table.rows().to_string();
         html! {
             details.paper.rows {
-                summary { (self.fill(&page::PAGE_ALL_ROWS, &[("number", &number)])) }
+                summary { (fill!(page::PAGE_ALL_ROWS, self.lang, number = table.rows())) }
                 (self.table(table))
             }
         }
@@ -106,10 +100,9 @@ impl Page<'_> {
 
     /// A table that is folded, with a note below it.
     pub(super) fn all_rows(&self, table: Table, note: Option<String>) -> Markup {
-        let number = table.rows().to_string();
         html! {
             details {
-                summary { (self.fill(&page::PAGE_ALL_ROWS, &[("number", &number)])) }
+                summary { (fill!(page::PAGE_ALL_ROWS, self.lang, number = table.rows())) }
                 (self.table(table))
                 @if let Some(note) = note { p.note { (note) } }
             }

@@ -5,7 +5,7 @@ use super::page::{Figure, Page};
 use crate::chart::palette::Slot;
 use crate::chart::percentiles::{Distribution, PercentileChart};
 use crate::chart::svg::Labels;
-use crate::messages::{headings, list, names, page};
+use crate::messages::{fill, headings, list, names, page};
 use dyno_analysis::model::{PercentileCurve, PercentilePoint};
 
 /// Facets that get a plot of their own.
@@ -33,9 +33,9 @@ fn of_facet(page: &Page<'_>, facet: &Facet, i: usize, clients: u32) -> Option<Fi
     let curves: Vec<Distribution> = facet.members.iter().filter_map(distribution).collect();
     let at = names::clients(&[clients], page.lang);
     let title = if facet.title.is_empty() {
-        page.fill(&page::CHART_TITLE_PERCENTILES, &[("clients", &at)])
+        fill!(page::CHART_TITLE_PERCENTILES, page.lang, clients = at)
     } else {
-        page.fill(&page::CHART_TITLE_PERCENTILES_OF, &[("group", &facet.title), ("clients", &at)])
+        fill!(page::CHART_TITLE_PERCENTILES_OF, page.lang, group = facet.title, clients = at)
     };
     let height = if page.facets.all.len() > 1 { 240.0 } else { 270.0 };
     // Several such charts follow each other: the first explains all.
@@ -51,7 +51,7 @@ fn of_facet(page: &Page<'_>, facet: &Facet, i: usize, clients: u32) -> Option<Fi
 pub(super) fn of_treatment(page: &Page<'_>, treatment: usize, points: [usize; 2]) -> Option<Figure> {
     let curve = page.model.percentile_curves.iter().find(|curve| curve.treatment == treatment)?;
     let name = names::treatment(page.model, treatment, page.lang);
-    let title = page.fill(&page::CHART_TITLE_DISTRIBUTION, &[("treatment", &name)]);
+    let title = fill!(page::CHART_TITLE_DISTRIBUTION, page.lang, treatment = name);
     let curves = vec![distribution(curve, name, Slot(0), points)];
     let figure = figure(page, format!("t{treatment}d"), title, 230.0, curves)?;
     Some(Figure { title: page.text(&headings::PERCENTILES).to_owned(), ..figure })
@@ -81,7 +81,7 @@ fn figure(
         return None;
     }
     let names: Vec<&str> = curves.iter().map(|curve| curve.label.as_str()).collect();
-    let description = page.fill(&page::CHART_DESCRIPTION_PERCENTILES, &[("lines", &list(page.lang, &names))]);
+    let description = fill!(page::CHART_DESCRIPTION_PERCENTILES, page.lang, lines = list(page.lang, &names));
     let chart = PercentileChart {
         x_title: page.text(&page::CHART_PERCENTILE).to_owned(),
         y_title: page.text(&page::CHART_TIME_LOG).to_owned(),

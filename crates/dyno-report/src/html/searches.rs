@@ -6,7 +6,7 @@ use crate::chart::curves::{Curve, CurvePanel, CurvePoint, Style};
 use crate::chart::palette::{SLOTS, Slot};
 use crate::chart::text::Quantity;
 use crate::figures;
-use crate::messages::{conclusion, page};
+use crate::messages::{conclusion, fill, page};
 use dyno_analysis::model::{SearchRow, SearchStep};
 use dyno_model::limit::LimitMeasure;
 use dyno_model::plan::LoadBy;
@@ -25,8 +25,7 @@ pub(super) fn figure(page: &Page<'_>) -> Option<Figure> {
         let load = conclusion::load(search.most, &figures::digits(step.step.load), page.lang);
         let figure_text = figures::bounded(figures::of_limit(search.measure, figure), step.step.is_bound);
         let value = format!("{figure_text}, {} tx/s", figures::digits(step.step.throughput));
-        let values = [("line", label), ("clients", load.as_str()), ("value", value.as_str())];
-        let tooltip = page.fill(&page::CHART_TIP_PLAIN, &values);
+        let tooltip = fill!(page::CHART_TIP_PLAIN, page.lang, line = label, clients = load, value);
         Some(CurvePoint { x: step.step.load, value: Some(figure), tooltip, ..CurvePoint::default() })
     };
     let curve = |(slot, row): (usize, &SearchRow)| {
@@ -47,7 +46,7 @@ pub(super) fn figure(page: &Page<'_>) -> Option<Figure> {
     let panels = vec![CurvePanel { title: String::new(), curves: all, has_own_axis: false }];
     let (over, axis) = axes(page, search.most, search.measure);
     let title = page.text(&page::CHART_TITLE_SEARCH).to_owned();
-    let captions = vec![page.fill(&page::CHART_CAPTION_SEARCH, &[("limit", &limit)])];
+    let captions = vec![fill!(page::CHART_CAPTION_SEARCH, page.lang, limit)];
     Some(curves(page, ("searches".to_owned(), title), (Some(over), axis), None, panels, captions))
 }
 

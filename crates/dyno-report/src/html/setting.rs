@@ -5,7 +5,7 @@ use crate::cell::Cell;
 use crate::facts;
 use crate::figures;
 use crate::messages::names::labelled;
-use crate::messages::{Message, headings, notes, page, said};
+use crate::messages::{Message, fill, headings, notes, page, said};
 use crate::notes::{Loops, told};
 use crate::sheet::Sheet;
 use crate::table::Table;
@@ -67,18 +67,12 @@ fn table<'a>(rows: impl IntoIterator<Item = (&'a str, &'a str)>) -> Markup {
 /// How often a server was started and how long that took.
 fn starts(page: &Page<'_>, starts: Option<&SystemStarts>) -> String {
     let Some(starts) = starts else { return page.text(&headings::ABSENT).to_owned() };
-    let copied = starts.restoring_mean_s.map(figures::digits);
-    let values = [
-        ("number", starts.all.len().to_string()),
-        ("mean", figures::digits(starts.mean_s)),
-        ("max", figures::digits(starts.max_s)),
-        ("copied", copied.clone().unwrap_or_default()),
-    ];
-    let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
-    match copied {
-        None if starts.all.len() == 1 => page.fill(&page::PAGE_STARTS_ONE, &values[1..2]),
-        None => page.fill(&page::PAGE_STARTS_OF, &values[..3]),
-        Some(_) => page.fill(&page::PAGE_STARTS_COPIED, &values),
+    let number = starts.all.len();
+    let [mean, max] = [starts.mean_s, starts.max_s].map(figures::digits);
+    match starts.restoring_mean_s.map(figures::digits) {
+        None if number == 1 => fill!(page::PAGE_STARTS_ONE, page.lang, mean),
+        None => fill!(page::PAGE_STARTS_OF, page.lang, number, mean, max),
+        Some(copied) => fill!(page::PAGE_STARTS_COPIED, page.lang, number, mean, max, copied),
     }
 }
 
@@ -99,8 +93,8 @@ fn systems(page: &Page<'_>) -> Table {
 
 /// Settings asked for beside what the server reported; all reported ones folded.
 fn settings(page: &Page<'_>, system: &SystemRow) -> Markup {
-    let number = system.settings_read.len().to_string();
-    let others = page.fill(&page::PAGE_SETTINGS_OF, &[("system", &system.name), ("number", &number)]);
+    let number = system.settings_read.len();
+    let others = fill!(page::PAGE_SETTINGS_OF, page.lang, system = system.name, number);
     html! {
         @if !system.settings_asked.is_empty() {
             table.kv {
@@ -149,13 +143,13 @@ fn workloads(page: &Page<'_>, workloads: &[WorkloadRow]) -> Markup {
 fn load_table(page: &Page<'_>, load: &LoadPlan) -> Markup {
     let stop = match load.stop {
         StopRule::Transactions(number) => {
-            page.fill(&page::PAGE_STOP_TRANSACTIONS, &[("transactions", &figures::count(number))])
+            fill!(page::PAGE_STOP_TRANSACTIONS, page.lang, transactions = figures::count(number))
         }
         StopRule::TransactionsPerClient(number) => {
-            page.fill(&page::PAGE_STOP_PER_CLIENT, &[("transactions", &figures::count(number))])
+            fill!(page::PAGE_STOP_PER_CLIENT, page.lang, transactions = figures::count(number))
         }
-        StopRule::Rows(target) => page.fill(&page::PAGE_STOP_ROWS, &[("rows", &figures::count(target))]),
-        StopRule::Duration(time) => page.fill(&page::PAGE_STOP_DURATION, &[("duration", &time.to_string())]),
+        StopRule::Rows(target) => fill!(page::PAGE_STOP_ROWS, page.lang, rows = figures::count(target)),
+        StopRule::Duration(time) => fill!(page::PAGE_STOP_DURATION, page.lang, duration = time),
     };
     let rate = match crate::notes::offered(load, page.lang) {
         Some((rate, spacing)) => format!("{rate} ({spacing})"),
@@ -200,7 +194,7 @@ fn published(page: &Page<'_>) -> Markup {
 pub(super) fn method(page: &Page<'_>) -> Markup {
     let rules = &page.model.comparison_rules;
     let (margin, alpha) = (figures::percent(rules.margin * 100.0), figures::percent(rules.alpha * 100.0));
-    let blocks = page.model.provenance.blocks.to_string();
+    let blocks = page.model.provenance.blocks;
     let loops = Loops::of(page.model);
     let is_shared = page.model.generator.iter().any(|row| row.shares_machine);
     html! {
@@ -212,7 +206,7 @@ pub(super) fn method(page: &Page<'_>) -> Markup {
             @if loops.any_open { p { (page.text(&page::PAGE_METHOD_LOAD_OPEN)) } }
             p { (page.text(&page::PAGE_METHOD_HISTOGRAMS)) }
             @if rules.verdicts_enabled {
-                p { (page.fill(&page::PAGE_METHOD_VERDICTS, &[("margin", &margin), ("alpha", &alpha)])) }
+                p { (fill!(page::PAGE_METHOD_VERDICTS, page.lang, margin, alpha)) }
             }
             p { (page.text(&page::PAGE_METHOD_AUDIT)) }
             p { (page.text(&page::PAGE_METHOD_VALIDITY)) }
@@ -222,7 +216,7 @@ pub(super) fn method(page: &Page<'_>) -> Markup {
                 @if loops.any_closed { li { (page.text(&page::PAGE_LIMIT_CLOSED)) } }
                 @if is_shared { li { (page.text(&page::PAGE_LIMIT_SHARED)) } }
                 li { (page.text(&page::PAGE_LIMIT_SHORT)) }
-                li { (page.fill(&page::PAGE_LIMIT_BLOCKS, &[("blocks", &blocks)])) }
+                li { (fill!(page::PAGE_LIMIT_BLOCKS, page.lang, blocks)) }
                 li { (page.text(&page::PAGE_LIMIT_AUDIT)) }
             }
         }

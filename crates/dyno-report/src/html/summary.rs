@@ -3,9 +3,9 @@
 use super::page::{Figure, Page};
 use crate::figures;
 use crate::grid::unbroken;
-use crate::messages::{conclusion, finding, headings, names, notes, page};
+use crate::messages::{conclusion, fill, finding, headings, names, notes, page};
 use crate::notes::origin;
-use crate::words::{self, Word};
+use crate::words;
 use dyno_analysis::model::{Conclusion, FindingRow, LimitVerdict, TrialState, Verdict};
 use dyno_model::audit::AuditVerdict;
 use dyno_model::finding::{Finding, Severity};
@@ -28,7 +28,7 @@ pub(super) fn header(page: &Page<'_>) -> Markup {
             @if rest.is_empty() { p { (first) } } @else { details.about.paper { summary { (first) } p { (rest) } } }
             @if !model.completeness.has_ended { p.alarm { (page.text(&notes::NOTE_NO_END)) } }
             @for what in &model.completeness.unreadable {
-                p.alarm { (page.fill(&notes::NOTE_UNREADABLE, &[("what", what)])) }
+                p.alarm { (fill!(notes::NOTE_UNREADABLE, page.lang, what)) }
             }
         }
     }
@@ -42,7 +42,7 @@ fn to_the_minute(time: &str) -> String {
 /// What the figures say, the first chart, and beside them how far that can be trusted.
 pub(super) fn conclusions(page: &Page<'_>, figure: Option<&Figure>) -> Markup {
     let (shown, rest) = shown(page);
-    let more = page.fill(&page::PAGE_MORE_CONCLUSIONS, &[("number", &rest.len().to_string())]);
+    let more = fill!(page::PAGE_MORE_CONCLUSIONS, page.lang, number = rest.len());
     html! {
         section #conclusions {
             div.answer.tall[figure.is_some_and(|figure| figure.chart.is_tall(shown.len()))] {
@@ -107,39 +107,33 @@ fn sure(page: &Page<'_>) -> String {
     if page.model.comparisons.is_empty() {
         page.text(&page::PAGE_SURE_NOTHING).to_owned()
     } else if !rules.verdicts_enabled {
-        page.fill(&page::PAGE_SURE_NO_VERDICTS, &[("needed", &rules.min_repeats.to_string())])
+        fill!(page::PAGE_SURE_NO_VERDICTS, page.lang, needed = rules.min_repeats)
     } else {
-        let (decided, all) = (decided.to_string(), verdicts.len().to_string());
         let metric = names::metric(page.model.judged_by, page.lang);
-        let values =
-            [("decided", decided.as_str()), ("questions", &all), ("alpha", &alpha), ("metric", metric)];
-        page.fill(&page::PAGE_SURE_QUESTIONS, &values)
+        let questions = verdicts.len();
+        fill!(page::PAGE_SURE_QUESTIONS, page.lang, decided, questions, alpha, metric)
     }
 }
 
 fn rests_on(page: &Page<'_>) -> Markup {
     let model = page.model;
-    let (valid, planned) = (model.completeness.valid.to_string(), model.completeness.planned.to_string());
-    let blocks = model.provenance.blocks.to_string();
+    let (valid, planned) = (model.completeness.valid, model.completeness.planned);
     let audits = || model.audits.iter().filter(|audit| audit.verdict != AuditVerdict::NotChecked);
     let violated = audits().filter(|audit| audit.verdict == AuditVerdict::Violated).count();
-    let (checked, wrong) = (audits().count().to_string(), violated.to_string());
-    let message = match (audits().count(), violated) {
+    let checked = audits().count();
+    let message = match (checked, violated) {
         (0, _) => &page::PAGE_RESTS_UNCHECKED,
         (_, 0) => &page::PAGE_RESTS_INTACT,
         _ => &page::PAGE_RESTS_VIOLATED,
     };
-    let trials = [("valid", valid.as_str()), ("planned", &planned), ("blocks", &blocks)];
-    let not_working: u32 =
-        model.treatments.iter().filter_map(|row| row.not_working).map(|it| it.trials).sum();
-    let not_working = (not_working > 0).then(|| not_working.to_string());
+    let trials: u32 = model.treatments.iter().filter_map(|row| row.not_working).map(|it| it.trials).sum();
     html! {
-        (page.fill(&page::PAGE_RESTS_TRIALS, &trials)) (page.lang.space)
-        @if let Some(trials) = not_working {
-            (page.fill(&page::PAGE_RESTS_NOT_WORKING, &[("trials", &trials)])) (page.lang.space)
+        (fill!(page::PAGE_RESTS_TRIALS, page.lang, valid, planned, blocks = model.provenance.blocks)) (page.lang.space)
+        @if trials > 0 {
+            (fill!(page::PAGE_RESTS_NOT_WORKING, page.lang, trials)) (page.lang.space)
         }
         (page.text(&notes::NOTE_WORDS)) (page.lang.space)
-        span.alarm[violated > 0] { (page.fill(message, &[("checked", &checked), ("violated", &wrong)])) }
+        span.alarm[violated > 0] { (fill!(message, page.lang, checked, violated)) }
     }
 }
 
@@ -153,21 +147,17 @@ fn doubts(page: &Page<'_>) -> Markup {
     let is_doubted = |trial: &&dyno_analysis::model::TrialRow| {
         matches!(trial.state, TrialState::Warned | TrialState::Invalid)
     };
-    let values = [
-        ("doubted", model.trials.iter().filter(is_doubted).count().to_string()),
-        ("measured", model.completeness.measured.to_string()),
-        ("kinds", model.findings.len().to_string()),
-    ];
-    let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let doubted = model.trials.iter().filter(is_doubted).count();
+    let (measured, kinds) = (model.completeness.measured, model.findings.len());
     html! {
         @if model.findings.is_empty() {
             (page.text(&page::PAGE_DOUBTS_NONE))
         } @else {
-            (page.fill(&page::PAGE_DOUBTS_TRIALS, &values))
+            (fill!(page::PAGE_DOUBTS_TRIALS, page.lang, doubted, measured, kinds))
             ul { @for row in named {
                 li {
                     (unbroken(&finding::sentence(&row.finding, page.lang))) (page.lang.space)
-                    span.pm { (page.fill(&page::PAGE_REACH, &[("reach", &crate::notes::reach(model, row, page.lang))])) }
+                    span.pm { (fill!(page::PAGE_REACH, page.lang, reach = crate::notes::reach(model, row, page.lang))) }
                 }
             } }
         }
@@ -177,16 +167,16 @@ fn doubts(page: &Page<'_>) -> Markup {
 fn change(page: &Page<'_>) -> String {
     let model = page.model;
     let rules = &model.comparison_rules;
-    let (margin, now) = (figures::limit(rules.margin * 100.0), model.provenance.blocks.to_string());
+    let (margin, now) = (figures::limit(rules.margin * 100.0), model.provenance.blocks);
     if !rules.verdicts_enabled && !model.comparisons.is_empty() {
-        return page.fill(&page::PAGE_CHANGE_ENABLE, &[("needed", &rules.min_repeats.to_string())]);
+        return fill!(page::PAGE_CHANGE_ENABLE, page.lang, needed = rules.min_repeats);
     }
     let Some(blocks) = model.blocks_to_decide() else {
         return page.text(&page::PAGE_CHANGE_SETTING).to_owned();
     };
     let message = if blocks > BLOCKS_MAX { &page::PAGE_CHANGE_SCATTER } else { &page::PAGE_CHANGE_BLOCKS };
     let blocks = figures::about(blocks.into());
-    page.fill(message, &[("blocks", &blocks), ("now", &now), ("margin", &margin)])
+    fill!(message, page.lang, blocks, now, margin)
 }
 
 /// What a claim comes to that holds somewhere, is contradicted somewhere, or both.
@@ -199,41 +189,28 @@ fn claimed(holds: bool, is_contradicted: bool) -> Verdict {
 }
 
 fn item(page: &Page<'_>, conclusion: &Conclusion) -> Markup {
-    let (chip, is_alarming) = match conclusion {
+    let word = match conclusion {
         Conclusion::Claim { is_judged: false, .. }
         | Conclusion::VerdictsDisabled { .. }
-        | Conclusion::Comparison { verdict: None, .. } => {
-            (page.chip(Word { message: &page::PAGE_CHIP_NO_VERDICT, class: "none" }), false)
-        }
+        | Conclusion::Comparison { verdict: None, .. } => words::word(&page::PAGE_CHIP_NO_VERDICT, "none"),
         Conclusion::Claim { holds, contradicted, .. } => {
-            let verdict = claimed(!holds.clients.is_empty(), !contradicted.clients.is_empty());
-            (page.chip(words::verdict(Some(verdict))), false)
+            words::verdict(Some(claimed(!holds.clients.is_empty(), !contradicted.clients.is_empty())))
         }
-        Conclusion::Incomplete { .. } => {
-            (page.chip(Word { message: &page::PAGE_CHIP_INCOMPLETE, class: "warned" }), true)
-        }
-        Conclusion::DidNotWork { .. } => {
-            (page.chip(Word { message: &page::PAGE_CHIP_NOT_WORKING, class: "failed severe" }), true)
-        }
-        Conclusion::InvalidTrials { .. } => {
-            (page.chip(Word { message: &headings::INVALID, class: "invalid severe" }), true)
-        }
+        Conclusion::Incomplete { .. } => words::word(&page::PAGE_CHIP_INCOMPLETE, "warned"),
+        Conclusion::DidNotWork { .. } => words::word(&page::PAGE_CHIP_NOT_WORKING, "failed severe"),
+        Conclusion::InvalidTrials { .. } => words::state(TrialState::Invalid),
         Conclusion::LostUpdates { .. } | Conclusion::LostCommits { .. } => {
-            (page.chip(Word { message: &page::PAGE_CHIP_LOST, class: "violated" }), true)
+            words::word(&page::PAGE_CHIP_LOST, "violated")
         }
         Conclusion::AuditViolated { .. } | Conclusion::Anomalies { .. } => {
-            (page.chip(Word { message: &headings::VIOLATED, class: "violated" }), true)
+            words::audit(AuditVerdict::Violated)
         }
-        Conclusion::UndecidedUpdates { .. } => {
-            (page.chip(Word { message: &headings::UNDECIDED, class: "warned" }), false)
-        }
+        Conclusion::UndecidedUpdates { .. } => words::audit(AuditVerdict::Undecided),
         Conclusion::NoLostUpdates { .. }
         | Conclusion::NoLostCommits { .. }
-        | Conclusion::NoAnomalies { .. } => {
-            (page.chip(Word { message: &headings::INTACT, class: "intact" }), false)
-        }
+        | Conclusion::NoAnomalies { .. } => words::audit(AuditVerdict::Intact),
         Conclusion::GrowthCrossing { .. } | Conclusion::GrowthLead { .. } => {
-            (page.chip(words::verdict(Some(Verdict::Better))), false)
+            words::verdict(Some(Verdict::Better))
         }
         Conclusion::PeakThroughput { .. }
         | Conclusion::Served { .. }
@@ -241,27 +218,32 @@ fn item(page: &Page<'_>, conclusion: &Conclusion) -> Markup {
         | Conclusion::Looks { .. }
         | Conclusion::Found { .. }
         | Conclusion::AnomaliesAllowed { .. }
-        | Conclusion::Fault { .. } => {
-            (page.chip(Word { message: &page::PAGE_CHIP_FIGURE, class: "figure" }), false)
-        }
-        Conclusion::Limit { verdict, .. } => {
-            (page.chip(words::limit(*verdict)), *verdict == LimitVerdict::Broken)
-        }
-        Conclusion::Question { question } => {
-            (page.chip(words::verdict(page.model.questions[*question].effect.verdict)), false)
-        }
-        Conclusion::Comparison { verdict, .. } => (page.chip(words::verdict(*verdict)), false),
+        | Conclusion::Fault { .. } => words::word(&page::PAGE_CHIP_FIGURE, "figure"),
+        Conclusion::Limit { verdict, .. } => words::limit(*verdict),
+        Conclusion::Question { question } => words::verdict(page.model.questions[*question].effect.verdict),
+        Conclusion::Comparison { verdict, .. } => words::verdict(*verdict),
     };
+    let is_alarming = matches!(
+        conclusion,
+        Conclusion::Incomplete { .. }
+            | Conclusion::DidNotWork { .. }
+            | Conclusion::InvalidTrials { .. }
+            | Conclusion::LostUpdates { .. }
+            | Conclusion::LostCommits { .. }
+            | Conclusion::AuditViolated { .. }
+            | Conclusion::Anomalies { .. }
+            | Conclusion::Limit { verdict: LimitVerdict::Broken, .. }
+    );
     let (statement, reservations) = conclusion::parts(page.model, conclusion, page.lang);
-    let number = reservations.len().to_string();
+    let number = reservations.len();
     html! {
         li {
-            span { (chip) }
+            span { (page.chip(word)) }
             div {
                 span.alarm[is_alarming] { (unbroken(&statement)) }
                 @if !reservations.is_empty() {
                     " " details.reservations.paper {
-                        summary { (page.fill(&page::PAGE_RESERVATIONS, &[("number", &number)])) }
+                        summary { (fill!(page::PAGE_RESERVATIONS, page.lang, number)) }
                         @for sentence in reservations { (unbroken(&sentence)) (page.lang.space) }
                     }
                 }

@@ -3,7 +3,7 @@
 use super::page::Page;
 use crate::figures;
 use crate::grid::{is_wide, titles_of_cells, unbroken};
-use crate::messages::{finding, growth, headings, names, notes, page, said};
+use crate::messages::{fill, finding, growth, headings, names, notes, page, said};
 use crate::notes::{Loops, comparison_rules};
 use crate::sections::Section;
 use crate::table::Table;
@@ -114,7 +114,7 @@ fn kept_cell(page: &Page<'_>, row: Option<&TreatmentRow>) -> Markup {
             None => small { (page.text(&page::PAGE_KEPT_NOT_CHECKED)) },
             Some(0.0) => small { (page.text(&page::PAGE_KEPT_NOTHING_LOST)) },
             Some(percent) => span.alarm {
-                (page.fill(&page::PAGE_KEPT_LOST, &[("percent", &figures::percent(percent))]))
+                (fill!(page::PAGE_KEPT_LOST, page.lang, percent = figures::percent(percent)))
             },
         }
     }
@@ -141,7 +141,7 @@ pub(super) fn section(page: &Page<'_>, parts: Vec<Section>) -> Markup {
 /// Forest plots and the tables of comparisons.
 pub(super) fn comparisons(page: &Page<'_>) -> Markup {
     let steps = tables::step_comparisons(page.model, page.lang);
-    let number = steps.rows().to_string();
+    let family = steps.rows();
     let rules = [comparison_rules(page.model, page.lang).as_str(), page.text(&notes::NOTE_DETECTABLE)]
         .join(page.lang.space);
     html! {
@@ -163,7 +163,7 @@ pub(super) fn comparisons(page: &Page<'_>) -> Markup {
                 }
                 @if !steps.is_empty() {
                     h3 { (page.text(&growth::GROWTH_COMPARISONS)) }
-                    (page.all_rows(steps, Some(page.fill(&growth::GROWTH_COMPARISONS_NOTE, &[("family", &number)]))))
+                    (page.all_rows(steps, Some(fill!(growth::GROWTH_COMPARISONS_NOTE, page.lang, family))))
                 }
             }
         }
@@ -219,7 +219,7 @@ fn examples(page: &Page<'_>, sentences: &[String]) -> Markup {
         p.note { (first) }
         @if !others.is_empty() {
             details {
-                summary { (page.fill(&page::PAGE_MORE_CONCLUSIONS, &[("number", &others.len().to_string())])) }
+                summary { (fill!(page::PAGE_MORE_CONCLUSIONS, page.lang, number = others.len())) }
                 @for sentence in others { p.note { (sentence) } }
             }
         }
@@ -234,7 +234,7 @@ fn contents(page: &Page<'_>) -> Markup {
     let mut verdicts = verdicts.chain(audits().flat_map(|row| row.values.iter().map(|check| check.verdict)));
     let has_sums = audits().any(|row| !row.values.is_empty());
     let message = if has_sums { &page::PAGE_ROWS_AND_SUMS } else { &page::PAGE_ROW_COUNTS };
-    let all = page.fill(message, &[("number", &table.rows().to_string())]);
+    let all = fill!(message, page.lang, number = table.rows());
     let is_right = verdicts.all(|verdict| verdict == AuditVerdict::Intact);
     html! {
         @if table.is_empty() {
@@ -258,7 +258,7 @@ pub(super) fn validity(page: &Page<'_>) -> Markup {
                 ul.conclusions { @for row in &model.findings { li {
                     span { (page.chip(words::severity(row.severity))) }
                     @let reach = crate::notes::reach(model, row, page.lang);
-                    span { (unbroken(&finding::sentence(&row.finding, page.lang))) (page.lang.space) span.pm title=(treatments_of(page, &row.treatments)) { (page.fill(&page::PAGE_REACH, &[("reach", &reach)])) } }
+                    span { (unbroken(&finding::sentence(&row.finding, page.lang))) (page.lang.space) span.pm title=(treatments_of(page, &row.treatments)) { (fill!(page::PAGE_REACH, page.lang, reach)) } }
                 } } }
                 @if model.completeness.valid < model.completeness.measured { p.note { (page.text(&notes::NOTE_INVALID)) } }
             }

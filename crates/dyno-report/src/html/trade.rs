@@ -8,7 +8,7 @@ use crate::chart::curves::{Curve, CurvePanel, CurvePoint, Style};
 use crate::chart::palette::{SLOTS, Slot};
 use crate::chart::text::{Quantity, spelled};
 use crate::figures;
-use crate::messages::{names, page};
+use crate::messages::{fill, names, page};
 use dyno_analysis::model::{PanelPoint, RateLine, RatePoint};
 use dyno_model::plan::Metric;
 
@@ -26,8 +26,7 @@ pub(super) fn over_throughput(page: &Page<'_>) -> Option<Figure> {
             let x = rate.estimate?.mean;
             let value = format!("{} tx/s, {}", figures::digits(x), spelled(Quantity::Time, time));
             let clients = names::clients(&[rate.clients], page.lang);
-            let values = [("line", member.label.as_str()), ("clients", &clients), ("value", &value)];
-            let tooltip = page.fill(&page::CHART_TIP_PLAIN, &values);
+            let tooltip = fill!(page::CHART_TIP_PLAIN, page.lang, line = member.label, clients, value);
             Some(CurvePoint { x, value: Some(time), tooltip, ..CurvePoint::default() })
         };
         let points: Vec<CurvePoint> = rates.points.iter().filter_map(point).collect();
@@ -46,7 +45,7 @@ pub(super) fn over_throughput(page: &Page<'_>) -> Option<Figure> {
     let clients = || model.treatments.iter().map(|row| row.clients);
     let [first, last] =
         [clients().min()?, clients().max()?].map(|clients| names::clients(&[clients], page.lang));
-    let captions = vec![page.fill(&page::CHART_CAPTION_TRADE, &[("first", &first), ("last", &last)])];
+    let captions = vec![fill!(page::CHART_CAPTION_TRADE, page.lang, first, last)];
     let (_, axis) = times(page, true);
     let name = ("trade".to_owned(), page.text(&page::CHART_TITLE_TRADE).to_owned());
     let over = Some(Over { title: page.text(&page::CHART_THROUGHPUT), is_measured: true });

@@ -1,15 +1,15 @@
 //! Sentences of a comparison of two sides (`dyno compare`).
 
 pub(crate) use super::en::compare::*;
-use super::lang::{Lang, Message};
+use super::lang::Lang;
 use super::names::list;
 use super::question::Answer;
-use super::{finding, names, said};
+use super::{fill, finding, names, said};
 use crate::figures;
 use dyno_analysis::compare::model::{
-    CompareDoubt, CompareModel, Condition, Difference, MetricPair, OverAll, SideName, TreatmentPair,
+    CompareDoubt, CompareModel, Condition, Difference, MetricPair, Outcome, OverAll, SideName, TreatmentPair,
 };
-use dyno_analysis::model::Verdict;
+use dyno_analysis::model::{NotWorking, Verdict};
 use std::borrow::Cow;
 
 /// Name of a side.
@@ -24,7 +24,7 @@ pub(crate) fn side(side: SideName, lang: Lang) -> &'static str {
 pub(crate) fn pair(pair: &TreatmentPair, lang: Lang) -> String {
     let line = match &pair.system_new {
         None => pair.name.label.clone(),
-        Some(new) => AGAINST.fill(lang, &[("base", &pair.name.label), ("new", new)]),
+        Some(new) => fill!(AGAINST, lang, base = pair.name.label, new),
     };
     names::line_at(&line, pair.name.clients, lang)
 }
@@ -33,7 +33,7 @@ pub(crate) fn pair(pair: &TreatmentPair, lang: Lang) -> String {
 pub(crate) fn about(over_all: &OverAll, lang: Lang) -> String {
     match &over_all.statement {
         None => names::metric(over_all.metric, lang).to_owned(),
-        Some(statement) => STATEMENT_MEAN.fill(lang, &[("statement", statement)]),
+        Some(statement) => fill!(STATEMENT_MEAN, lang, statement),
     }
 }
 
@@ -59,82 +59,67 @@ pub(crate) fn answer(model: &CompareModel, over_all: &OverAll, lang: Lang) -> St
 /// A doubt as a whole sentence.
 #[expect(clippy::too_many_lines, reason = "a table: one arm per doubt")]
 pub(crate) fn doubt(doubt: &CompareDoubt, lang: Lang) -> String {
-    let say = |message: &Message, values: &[(&str, &str)]| message.fill(lang, values);
     let number = |number: &u32| figures::count(u64::from(*number));
-    let of = |name: &SideName| ("side", side(*name, lang));
+    let side = |name: &SideName| side(*name, lang);
     match doubt {
         CompareDoubt::Differs { condition, system, values } => differs(*condition, system, values, lang),
-        CompareDoubt::AuditViolated { side, treatments } => {
+        CompareDoubt::AuditViolated { side: of, treatments } => {
             let names = treatments.iter().map(|name| names::line_at(&name.label, name.clients, lang));
-            let names: Vec<String> = names.collect();
-            say(&COMPARE_AUDIT_VIOLATED, &[of(side), ("treatments", &list(lang, &names))])
+            let treatments = list(lang, &names.collect::<Vec<_>>());
+            fill!(COMPARE_AUDIT_VIOLATED, lang, side = side(of), treatments)
         }
-        CompareDoubt::DidNotWork { side, treatments } => {
-            let each = treatments.iter().map(|(name, not_working)| {
-                let values = [
-                    ("treatment", names::line_at(&name.label, name.clients, lang)),
-                    ("trials", not_working.trials.to_string()),
-                    ("of", not_working.of.to_string()),
-                    ("because", names::because(not_working.because, lang).to_owned()),
-                ];
-                NOT_WORKING_OF.fill(lang, &values.each_ref().map(|(name, value)| (*name, value.as_str())))
+        CompareDoubt::DidNotWork { side: of, treatments } => {
+            let each = treatments.iter().map(|(name, NotWorking { trials, of, because })| {
+                let treatment = names::line_at(&name.label, name.clients, lang);
+                fill!(NOT_WORKING_OF, lang, treatment, trials, of, because = names::because(*because, lang))
             });
-            let each: Vec<String> = each.collect();
-            say(&COMPARE_NOT_WORKING, &[of(side), ("treatments", &each.join(lang.semicolon))])
+            let treatments = each.collect::<Vec<_>>().join(lang.semicolon);
+            fill!(COMPARE_NOT_WORKING, lang, side = side(of), treatments)
         }
-        CompareDoubt::NothingMeasured { side, runs } => {
-            say(&COMPARE_NOTHING_MEASURED, &[of(side), ("runs", &list(lang, runs))])
+        CompareDoubt::NothingMeasured { side: of, runs } => {
+            fill!(COMPARE_NOTHING_MEASURED, lang, side = side(of), runs = list(lang, runs))
         }
-        CompareDoubt::InvalidTrials { side, invalid, measured, because } => say(
-            &COMPARE_INVALID,
-            &[
-                of(side),
-                ("invalid", &number(invalid)),
-                ("measured", &number(measured)),
-                ("because", &finding::sentence(because, lang)),
-            ],
-        ),
-        CompareDoubt::MissingTrials { side, missing, planned } => {
-            say(&COMPARE_MISSING, &[of(side), ("missing", &number(missing)), ("planned", &number(planned))])
+        CompareDoubt::InvalidTrials { side: of, invalid, measured, because } => {
+            let [invalid, measured] = [invalid, measured].map(number);
+            let because = finding::sentence(because, lang);
+            fill!(COMPARE_INVALID, lang, side = side(of), invalid, measured, because)
         }
-        CompareDoubt::Runs { side, about } => {
-            say(&COMPARE_RUNS, &[of(side), ("about", &finding::sentence(about, lang))])
+        CompareDoubt::MissingTrials { side: of, missing, planned } => {
+            let [missing, planned] = [missing, planned].map(number);
+            fill!(COMPARE_MISSING, lang, side = side(of), missing, planned)
         }
-        CompareDoubt::Trials { base, base_measured, new, new_measured, about } => say(
-            &COMPARE_TRIALS,
-            &[
-                ("base", &number(base)),
-                ("base_measured", &number(base_measured)),
-                ("new", &number(new)),
-                ("new_measured", &number(new_measured)),
-                ("about", &finding::sentence(about, lang)),
-            ],
-        ),
-        CompareDoubt::Unreadable { side, what, places } => {
+        CompareDoubt::Runs { side: of, about } => {
+            fill!(COMPARE_RUNS, lang, side = side(of), about = finding::sentence(about, lang))
+        }
+        CompareDoubt::Trials { base, base_measured, new, new_measured, about } => {
+            let [base, base_measured, new, new_measured] =
+                [base, base_measured, new, new_measured].map(number);
+            let about = finding::sentence(about, lang);
+            fill!(COMPARE_TRIALS, lang, base, base_measured, new, new_measured, about)
+        }
+        CompareDoubt::Unreadable { side: of, what, places } => {
             let what = what.iter().map(|what| said(what, lang)).collect::<Vec<_>>().join(lang.semicolon);
-            say(&COMPARE_UNREADABLE, &[of(side), ("places", &number(places)), ("what", &what)])
+            fill!(COMPARE_UNREADABLE, lang, side = side(of), places = number(places), what)
         }
-        CompareDoubt::NotEnded { side, runs } => {
-            say(&COMPARE_NOT_ENDED, &[of(side), ("runs", &list(lang, runs))])
+        CompareDoubt::NotEnded { side: of, runs } => {
+            fill!(COMPARE_NOT_ENDED, lang, side = side(of), runs = list(lang, runs))
         }
         CompareDoubt::RanksDisagree { comparisons } => {
             let names = comparisons.iter().map(|(name, metric)| {
                 let treatment = names::line_at(&name.label, name.clients, lang);
                 let metric = names::metric(*metric, lang);
-                METRIC_OF.fill(lang, &[("metric", metric), ("treatment", &treatment)])
+                fill!(METRIC_OF, lang, metric, treatment)
             });
-            say(&RANKS_DISAGREE, &[("comparisons", &list(lang, &names.collect::<Vec<_>>()))])
+            fill!(RANKS_DISAGREE, lang, comparisons = list(lang, &names.collect::<Vec<_>>()))
         }
-        CompareDoubt::OneAfterTheOther { first: SideName::Base, gap_s } => {
-            say(&BASE_FIRST, &[("gap", &names::span(*gap_s, lang))])
+        CompareDoubt::OneAfterTheOther { first, gap_s } => {
+            let message = if *first == SideName::Base { BASE_FIRST } else { NEW_FIRST };
+            fill!(message, lang, gap = names::span(*gap_s, lang))
         }
-        CompareDoubt::OneAfterTheOther { first: SideName::New, gap_s } => {
-            say(&NEW_FIRST, &[("gap", &names::span(*gap_s, lang))])
-        }
-        CompareDoubt::Alternating => say(&ALTERNATING, &[]),
-        CompareDoubt::OneRunEach => say(&ONE_RUN_EACH, &[]),
-        CompareDoubt::SettingsUnknown { system } => say(&SETTINGS_UNKNOWN, &[("system", system)]),
-        CompareDoubt::OtherName { base, new } => say(&OTHER_NAME, &[("base", base), ("new", new)]),
+        CompareDoubt::Alternating => fill!(ALTERNATING, lang),
+        CompareDoubt::OneRunEach => fill!(ONE_RUN_EACH, lang),
+        CompareDoubt::SettingsUnknown { system } => fill!(SETTINGS_UNKNOWN, lang, system),
+        CompareDoubt::OtherName { base, new } => fill!(OTHER_NAME, lang, base, new),
     }
 }
 
@@ -155,75 +140,59 @@ fn differs(condition: Condition, system: &str, values: &[Difference], lang: Lang
         .map(|value| {
             let (base, new) = (shown(&value.name, &value.base), shown(&value.name, &value.new));
             let name = if is_own(&value.name) { Cow::from(&value.name) } else { said(&value.name, lang) };
-            DIFFERENCE.fill(lang, &[("name", &name), ("base", &base), ("new", &new)])
+            fill!(DIFFERENCE, lang, name, base, new)
         })
         .collect();
-    let values = list(lang, &each);
-    let all = ("values", values.as_str());
-    match condition {
-        Condition::Machine => MACHINE_DIFFERS.fill(lang, &[all]),
-        Condition::Kernel => KERNEL_DIFFERS.fill(lang, &[all]),
-        Condition::KernelSettings => KERNEL_SETTINGS_DIFFER.fill(lang, &[all]),
-        Condition::Proxies => PROXIES_DIFFER.fill(lang, &[all]),
-        Condition::Dyno => DYNO_DIFFERS.fill(lang, &[all]),
-        Condition::System => SYSTEM_DIFFERS.fill(lang, &[("system", system), all]),
-        Condition::ServerVersion => VERSION_DIFFERS.fill(lang, &[("system", system), all]),
-        Condition::Settings => {
-            SETTINGS_DIFFER.fill(lang, &[("system", system), ("number", &each.len().to_string()), all])
-        }
-        Condition::Load => LOAD_DIFFERS.fill(lang, &[all]),
-        Condition::Workload => WORKLOAD_DIFFERS.fill(lang, &[all]),
-        Condition::Scripts => SCRIPTS_DIFFER.fill(lang, &[all]),
-    }
+    let message = match condition {
+        Condition::Machine => MACHINE_DIFFERS,
+        Condition::Kernel => KERNEL_DIFFERS,
+        Condition::KernelSettings => KERNEL_SETTINGS_DIFFER,
+        Condition::Proxies => PROXIES_DIFFER,
+        Condition::Dyno => DYNO_DIFFERS,
+        Condition::System => SYSTEM_DIFFERS,
+        Condition::ServerVersion => VERSION_DIFFERS,
+        Condition::Settings => SETTINGS_DIFFER,
+        Condition::Load => LOAD_DIFFERS,
+        Condition::Workload => WORKLOAD_DIFFERS,
+        Condition::Scripts => SCRIPTS_DIFFER,
+    };
+    fill!(message, lang, system, number = each.len(), values = list(lang, &each))
 }
 
 /// What follows from all verdicts, in one sentence.
 pub(crate) fn outcome(model: &CompareModel, lang: Lang) -> String {
-    let number = |verdict: Verdict| model.outcome.count(verdict).to_string();
-    let (better, worse, equivalent, inconclusive, invalid) = (
-        number(Verdict::Better),
-        number(Verdict::Worse),
-        number(Verdict::Equivalent),
-        number(Verdict::Inconclusive),
-        number(Verdict::Invalid),
-    );
-    let comparisons = model.outcome.comparisons.to_string();
-    let all = [
-        ("comparisons", comparisons.as_str()),
-        ("better", &better),
-        ("equivalent", &equivalent),
-        ("inconclusive", &inconclusive),
-        ("invalid", &invalid),
-    ];
-    match model.outcome.verdict {
-        Verdict::Worse if model.outcome.worse == 0 => {
-            let worse = model.over_all.iter().find(|it| it.effect.verdict == Some(Verdict::Worse));
-            let sentence = worse.map_or_else(String::new, |it| answer(model, it, lang));
-            let values: Vec<_> = all.into_iter().chain([("sentence", sentence.as_str())]).collect();
-            OUTCOME_WORSE_OVER_ALL.fill(lang, &values)
-        }
-        Verdict::Worse => {
-            let (treatment, metric, ratio) = worst(model).map_or_else(Default::default, |(of, worst)| {
-                let ratio = figures::bounded_ratio(worst.ratio.unwrap_or(1.0), worst.bound);
-                (pair(of, lang), names::metric(worst.metric, lang), ratio)
-            });
-            let which = [("treatment", treatment.as_str()), ("metric", metric), ("ratio", &ratio)];
-            let values: Vec<_> = all.into_iter().chain([("worse", worse.as_str())]).chain(which).collect();
-            OUTCOME_WORSE.fill(lang, &values)
-        }
-        Verdict::Invalid if model.outcome.not_working > 0 => {
-            let number = model.outcome.not_working.to_string();
-            let values: Vec<_> = all[..4].iter().copied().chain([("not_working", number.as_str())]).collect();
-            OUTCOME_NOT_WORKING.fill(lang, &values)
-        }
-        Verdict::Invalid => OUTCOME_INVALID.fill(lang, &all),
-        Verdict::Inconclusive => OUTCOME_INCONCLUSIVE.fill(lang, &all[..4]),
-        Verdict::Better => OUTCOME_BETTER.fill(lang, &all[..3]),
-        Verdict::Equivalent => {
-            let margin = figures::limit(model.rules.margin * 100.0);
-            OUTCOME_EQUIVALENT.fill(lang, &[("comparisons", &comparisons), ("margin", &margin)])
-        }
-    }
+    let Outcome { comparisons, better, worse, equivalent, inconclusive, invalid, not_working, .. } =
+        model.outcome;
+    let message = match model.outcome.verdict {
+        Verdict::Worse if worse == 0 => OUTCOME_WORSE_OVER_ALL,
+        Verdict::Worse => OUTCOME_WORSE,
+        Verdict::Invalid if not_working > 0 => OUTCOME_NOT_WORKING,
+        Verdict::Invalid => OUTCOME_INVALID,
+        Verdict::Inconclusive => OUTCOME_INCONCLUSIVE,
+        Verdict::Better => OUTCOME_BETTER,
+        Verdict::Equivalent => OUTCOME_EQUIVALENT,
+    };
+    let worse_over_all = model.over_all.iter().find(|it| it.effect.verdict == Some(Verdict::Worse));
+    let (treatment, metric, ratio) = worst(model).map_or_else(Default::default, |(of, worst)| {
+        let ratio = figures::bounded_ratio(worst.ratio.unwrap_or(1.0), worst.bound);
+        (pair(of, lang), names::metric(worst.metric, lang), ratio)
+    });
+    fill!(
+        message,
+        lang,
+        comparisons,
+        better,
+        worse,
+        equivalent,
+        inconclusive,
+        invalid,
+        not_working,
+        sentence = worse_over_all.map_or_else(String::new, |it| answer(model, it, lang)),
+        treatment,
+        metric,
+        ratio,
+        margin = figures::limit(model.rules.margin * 100.0)
+    )
 }
 
 /// The comparison that is worse by the largest factor.

@@ -3,7 +3,7 @@
 pub(crate) use super::en::conclusion::*;
 use super::lang::{Lang, Message};
 use super::names::list;
-use super::{finding, growth, names, question};
+use super::{fill, finding, growth, names, question};
 use crate::figures;
 use dyno_analysis::model::{
     AuditRow, ClaimCells, Conclusion, Estimate, FaultRow, FoundAnomaly, LimitVerdict, NotWorking, Range,
@@ -35,67 +35,41 @@ pub(crate) fn parts(model: &ReportModel, conclusion: &Conclusion, lang: Lang) ->
         Conclusion::Incomplete { planned, measured, failed, missing, is_interrupted } => {
             let message = if *is_interrupted { INTERRUPTED } else { INCOMPLETE };
             let [planned, measured, failed, missing] =
-                [planned, measured, failed, missing].map(|number| figures::count(u64::from(*number)));
-            message.fill(
-                lang,
-                &[("measured", &measured), ("planned", &planned), ("failed", &failed), ("missing", &missing)],
-            )
+                [planned, measured, failed, missing].map(|number| figures::count((*number).into()));
+            fill!(message, lang, measured, planned, failed, missing)
         }
-        Conclusion::InvalidTrials { invalid, measured, finding } => INVALID_TRIALS.fill(
-            lang,
-            &[
-                ("invalid", &figures::count(u64::from(*invalid))),
-                ("measured", &figures::count(u64::from(*measured))),
-                ("reason", &finding::sentence(finding, lang)),
-            ],
-        ),
-        Conclusion::DidNotWork { line, clients: numbers, not_working } => DID_NOT_WORK.fill(
-            lang,
-            &[
-                ("line", label(*line)),
-                ("clients", &names::clients(numbers, lang)),
-                ("trials", &not_working.trials.to_string()),
-                ("of", &not_working.of.to_string()),
-                ("because", names::because(not_working.because, lang)),
-            ],
-        ),
-        Conclusion::VerdictsDisabled { blocks, needed } => {
-            VERDICTS_DISABLED.fill(lang, &[("blocks", &blocks.to_string()), ("needed", &needed.to_string())])
+        Conclusion::InvalidTrials { invalid, measured, finding } => {
+            let [invalid, measured] = [invalid, measured].map(|number| figures::count((*number).into()));
+            fill!(INVALID_TRIALS, lang, invalid, measured, reason = finding::sentence(finding, lang))
         }
+        Conclusion::DidNotWork { line, clients, not_working: NotWorking { trials, of, because } } => {
+            let (line, clients) = (label(*line), names::clients(clients, lang));
+            fill!(DID_NOT_WORK, lang, line, clients, trials, of, because = names::because(*because, lang))
+        }
+        Conclusion::VerdictsDisabled { blocks, needed } => fill!(VERDICTS_DISABLED, lang, blocks, needed),
         Conclusion::Looks { looks } => question::looks(model, looks, lang),
         Conclusion::LostUpdates { .. } => lost_updates(model, conclusion, lang),
         Conclusion::UndecidedUpdates { line, clients: numbers, committed, in_doubt, lost_max } => {
             let [committed, in_doubt, lost_max] =
                 [committed, in_doubt, lost_max].map(|number| figures::count(*number));
-            let values = [
-                ("line", label(*line)),
-                ("clients", &names::clients(numbers, lang)),
-                ("committed", &committed),
-                ("in_doubt", &in_doubt),
-                ("lost_max", &lost_max),
-            ];
-            LOST_UNDECIDED.fill(lang, &values)
+            let (line, clients) = (label(*line), names::clients(numbers, lang));
+            fill!(LOST_UNDECIDED, lang, line, clients, committed, in_doubt, lost_max)
         }
         Conclusion::LostCommits { audit } => lost_commits(model, &model.audits[*audit], lang),
-        Conclusion::NoLostCommits { treatments, acknowledged } => NO_LOST_COMMITS.fill(
-            lang,
-            &[("acknowledged", &figures::count(*acknowledged)), ("treatments", &treatments.to_string())],
-        ),
+        Conclusion::NoLostCommits { treatments, acknowledged } => {
+            fill!(NO_LOST_COMMITS, lang, acknowledged = figures::count(*acknowledged), treatments)
+        }
         Conclusion::Anomalies { audit } => anomalies(model, &model.audits[*audit], true, lang),
         Conclusion::AnomaliesAllowed { audit } => anomalies(model, &model.audits[*audit], false, lang),
-        Conclusion::NoAnomalies { treatments, committed } => NO_ANOMALIES.fill(
-            lang,
-            &[("committed", &figures::count(*committed)), ("treatments", &treatments.to_string())],
-        ),
+        Conclusion::NoAnomalies { treatments, committed } => {
+            fill!(NO_ANOMALIES, lang, committed = figures::count(*committed), treatments)
+        }
         Conclusion::Fault { row } => fault(model, &model.faults[*row], lang),
-        Conclusion::NoLostUpdates { lines, committed, clients_max } => LOST_NONE.fill(
-            lang,
-            &[
-                ("lines", &list(lang, &lines.iter().map(|line| label(*line)).collect::<Vec<_>>())),
-                ("committed", &figures::count(*committed)),
-                ("clients", &names::clients(&[*clients_max], lang)),
-            ],
-        ),
+        Conclusion::NoLostUpdates { lines, committed, clients_max } => {
+            let lines = list(lang, &lines.iter().map(|line| label(*line)).collect::<Vec<_>>());
+            let clients = names::clients(&[*clients_max], lang);
+            fill!(LOST_NONE, lang, lines, committed = figures::count(*committed), clients)
+        }
         Conclusion::AuditViolated { line, clients: numbers, phantom, tables, sums } => {
             violated(label(*line), &names::clients(numbers, lang), *phantom, (tables, sums), lang)
         }
@@ -110,17 +84,11 @@ pub(crate) fn parts(model: &ReportModel, conclusion: &Conclusion, lang: Lang) ->
             return (statement, audit(model, &[*line], &[*number], lang));
         }
         Conclusion::Served { treatment, least, lowest, most, highest } => {
-            let numbers = [*lowest, *highest].map(figures::digits);
-            let values = [
-                ("line", label(model.treatments[*treatment].line)),
-                ("clients", &names::clients(&[model.treatments[*treatment].clients], lang)),
-                ("least", least),
-                ("lowest", &numbers[0]),
-                ("percent", &figures::percent(100.0 * lowest / highest)),
-                ("most", most),
-                ("highest", &numbers[1]),
-            ];
-            SERVED.fill(lang, &values)
+            let line = label(model.treatments[*treatment].line);
+            let clients = names::clients(&[model.treatments[*treatment].clients], lang);
+            let percent = figures::percent(100.0 * lowest / highest);
+            let [lowest, highest] = [*lowest, *highest].map(figures::digits);
+            fill!(SERVED, lang, line, clients, least, lowest, percent, most, highest)
         }
         Conclusion::Limit { .. } => limit(model, conclusion, lang),
         Conclusion::Found { row } => found(model, &model.searches[*row], lang),
@@ -161,19 +129,21 @@ fn limit(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> String {
         (LimitVerdict::Broken, _) => LIMIT_BROKEN,
         (LimitVerdict::Undecided, _) => LIMIT_UNDECIDED,
     };
-    let trials = |of: fn(&NotWorking) -> u32| not_working.as_ref().map_or(0, of).to_string();
-    let values = [
-        ("limit", figures::limit_in(part.as_ref(), *measure, *value)),
-        ("number", number.to_string()),
-        ("treatments", of.to_string()),
-        ("line", model.line_of(worst.treatment).label.clone()),
-        ("clients", names::clients(&[model.treatments[worst.treatment].clients], lang)),
-        ("worst", worst.figure.map_or_else(String::new, |figure| figures::of_limit(*measure, figure))),
-        ("trials", trials(|it| it.trials)),
-        ("of", trials(|it| it.of)),
-        ("because", not_working.map_or("", |it| names::because(it.because, lang)).to_owned()),
-    ];
-    message.fill(lang, &values.each_ref().map(|(name, value)| (*name, value.as_str())))
+    let (trials, of_trials, because) =
+        not_working.map_or((0, 0, ""), |it| (it.trials, it.of, names::because(it.because, lang)));
+    fill!(
+        message,
+        lang,
+        limit = figures::limit_in(part.as_ref(), *measure, *value),
+        number,
+        treatments = of,
+        line = model.line_of(worst.treatment).label,
+        clients = names::clients(&[model.treatments[worst.treatment].clients], lang),
+        worst = worst.figure.map_or_else(String::new, |figure| figures::of_limit(*measure, figure)),
+        trials,
+        of = of_trials,
+        because
+    )
 }
 
 /// The highest load that a system takes.
@@ -191,7 +161,7 @@ fn found(model: &ReportModel, row: &SearchRow, lang: Lang) -> String {
     };
     let limit = figures::limit_on(measure, below);
     let load = load(most, &found, lang);
-    message.fill(lang, &[("line", &line), ("load", &load), ("limit", &limit), ("low", &low), ("high", &high)])
+    fill!(message, lang, line, load, limit, low, high)
 }
 
 /// Whose load was searched for, with the number of clients where it says more.
@@ -207,31 +177,28 @@ pub(crate) fn searched(model: &ReportModel, row: &SearchRow, lang: Lang) -> Stri
 /// A load in words: `5,230 transactions per second`, `19 clients`.
 pub(crate) fn load(most: LoadBy, number: &str, lang: Lang) -> String {
     match most {
-        LoadBy::Rate => FOUND_RATE.fill(lang, &[("number", number)]),
-        LoadBy::Clients => FOUND_CLIENTS.fill(lang, &[("number", number)]),
+        LoadBy::Rate => fill!(FOUND_RATE, lang, number),
+        LoadBy::Clients => fill!(FOUND_CLIENTS, lang, number),
     }
 }
 
 /// What an audit found in the data, a sentence for each kind of fault.
 fn violated(
     line: &str,
-    at: &str,
+    clients: &str,
     phantom: u64,
     (tables, sums): (&[String], &[String]),
     lang: Lang,
 ) -> String {
     let mut sentences = Vec::new();
-    let mut say = |message: &Message, name: &str, value: String| {
-        sentences.push(message.fill(lang, &[("line", line), ("clients", at), (name, &value)]));
-    };
     if phantom > 0 {
-        say(&PHANTOM_UPDATES, "phantom", figures::count(phantom));
+        sentences.push(fill!(PHANTOM_UPDATES, lang, line, clients, phantom = figures::count(phantom)));
     }
     if !tables.is_empty() {
-        say(&WRONG_ROW_COUNT, "tables", list(lang, tables));
+        sentences.push(fill!(WRONG_ROW_COUNT, lang, line, clients, tables = list(lang, tables)));
     }
     if !sums.is_empty() {
-        say(&WRONG_SUM, "sums", list(lang, sums));
+        sentences.push(fill!(WRONG_SUM, lang, line, clients, sums = list(lang, sums)));
     }
     sentences.join(lang.space)
 }
@@ -262,19 +229,14 @@ fn audit(model: &ReportModel, lines: &[usize], clients: &[u32], lang: Lang) -> V
     }
     let found = [(NOT_KEPT, losing), (NOT_KEPT_APART, mixed), (NOT_ACCOUNTED_FOR, others)];
     let found = found.into_iter().filter(|(_, lines)| !lines.is_empty());
-    found.map(|(message, lines)| message.fill(lang, &[("lines", &list(lang, &lines))])).collect()
+    found.map(|(message, lines)| fill!(message, lang, lines = list(lang, &lines))).collect()
 }
 
 fn lost_commits(model: &ReportModel, audit: &AuditRow, lang: Lang) -> String {
     let ledger = audit.ledger.clone().unwrap_or_default();
-    let values = [
-        ("treatment", names::treatment(model, audit.treatment, lang)),
-        ("lost", figures::count(ledger.lost)),
-        ("acknowledged", figures::count(ledger.acknowledged)),
-        ("trials", ledger.trials_with_losses.to_string()),
-        ("most", figures::count(ledger.lost_max)),
-    ];
-    LOST_COMMITS.fill(lang, &values.each_ref().map(|(name, value)| (*name, value.as_str())))
+    let [lost, acknowledged, most] = [ledger.lost, ledger.acknowledged, ledger.lost_max].map(figures::count);
+    let treatment = names::treatment(model, audit.treatment, lang);
+    fill!(LOST_COMMITS, lang, treatment, lost, acknowledged, trials = ledger.trials_with_losses, most)
 }
 
 /// Anomalies that the level forbids, or those that it allows.
@@ -283,43 +245,33 @@ fn anomalies(model: &ReportModel, audit: &AuditRow, is_forbidden: bool, lang: La
     let name = |it: &FoundAnomaly| {
         format!("{} ({})", names::anomaly(it.anomaly).text(lang), figures::count(it.count))
     };
-    let found: Vec<String> = anomalies.found(is_forbidden).map(name).collect();
-    let values = [
-        ("treatment", names::treatment(model, audit.treatment, lang)),
-        ("level", anomalies.level.map(IsolationLevel::sql).unwrap_or_default()),
-        ("found", list(lang, &found)),
-        ("committed", figures::count(anomalies.committed)),
-    ];
+    let found = list(lang, &anomalies.found(is_forbidden).map(name).collect::<Vec<_>>());
     let message = match (anomalies.level, is_forbidden) {
         (None, _) => ANOMALIES_LEVEL_UNKNOWN,
         (Some(_), true) => ANOMALIES_FORBIDDEN,
         (Some(_), false) => ANOMALIES_ALLOWED,
     };
-    message.fill(lang, &values.each_ref().map(|(name, value)| (*name, value.as_str())))
+    let treatment = names::treatment(model, audit.treatment, lang);
+    let level = anomalies.level.map(IsolationLevel::sql).unwrap_or_default();
+    fill!(message, lang, treatment, level, found, committed = figures::count(anomalies.committed))
 }
 
 fn fault(model: &ReportModel, row: &FaultRow, lang: Lang) -> String {
-    let seconds = |value: f64| figures::digits(value);
-    let values = [
-        ("treatment", names::treatment(model, row.treatment, lang)),
-        ("faults", names::faults(row, lang)),
-        ("outage", seconds(row.outage.median)),
-        ("most", seconds(row.outage.max)),
-        ("back", row.recovered.map_or_else(String::new, |spread| seconds(spread.median))),
-        ("back_most", row.recovered.map_or_else(String::new, |spread| seconds(spread.max))),
-        ("trials", row.not_recovered.to_string()),
-    ];
-    let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
     let is_once = row.trials.len() == 1;
-    let outage = match (row.outage.max == 0.0, is_once) {
+    let message = match (row.outage.max == 0.0, is_once) {
         (true, _) => FAULT_UNNOTICED,
         (false, true) => FAULT_OUTAGE_ONCE,
         (false, false) => FAULT_OUTAGE,
     };
-    let back = if is_once { FAULT_BACK_ONCE } else { FAULT_BACK };
-    let back = row.recovered.map(|_| back.fill(lang, &values));
-    let not_back = (row.not_recovered > 0).then(|| FAULT_NOT_BACK.fill(lang, &values));
-    let sentences = [Some(outage.fill(lang, &values)), back, not_back];
+    let (treatment, faults) = (names::treatment(model, row.treatment, lang), names::faults(row, lang));
+    let [outage, most] = [row.outage.median, row.outage.max].map(figures::digits);
+    let back = row.recovered.map(|spread| {
+        let message = if is_once { FAULT_BACK_ONCE } else { FAULT_BACK };
+        let [back, back_most] = [spread.median, spread.max].map(figures::digits);
+        fill!(message, lang, back, back_most)
+    });
+    let not_back = (row.not_recovered > 0).then(|| fill!(FAULT_NOT_BACK, lang, trials = row.not_recovered));
+    let sentences = [Some(fill!(message, lang, treatment, faults, outage, most)), back, not_back];
     sentences.into_iter().flatten().collect::<Vec<_>>().join(lang.space)
 }
 
@@ -336,32 +288,21 @@ fn lost_updates(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> Str
     else {
         return String::new();
     };
-    let line = model.lines[*line].label.as_str();
-    let at = names::clients(numbers, lang);
+    let (line, clients) = (model.lines[*line].label.as_str(), names::clients(numbers, lang));
     let [low, high] = [percent_min, percent_max].map(|percent| figures::percent(*percent));
-    let errors = figures::count(*statement_errors);
-    let first = match (*statement_errors == 0, low == high) {
-        (true, true) => LOST_SILENTLY.fill(lang, &[("line", line), ("percent", &low), ("clients", &at)]),
-        (true, false) => LOST_SILENTLY_RANGE
-            .fill(lang, &[("line", line), ("percent_min", &low), ("percent_max", &high), ("clients", &at)]),
-        (false, true) => LOST_WITH_ERRORS
-            .fill(lang, &[("line", line), ("percent", &low), ("clients", &at), ("errors", &errors)]),
-        (false, false) => LOST_WITH_ERRORS_RANGE.fill(
-            lang,
-            &[
-                ("line", line),
-                ("percent_min", &low),
-                ("percent_max", &high),
-                ("clients", &at),
-                ("errors", &errors),
-            ],
-        ),
+    let message = match (*statement_errors == 0, low == high) {
+        (true, true) => LOST_SILENTLY,
+        (true, false) => LOST_SILENTLY_RANGE,
+        (false, true) => LOST_WITH_ERRORS,
+        (false, false) => LOST_WITH_ERRORS_RANGE,
     };
+    let errors = figures::count(*statement_errors);
+    let first =
+        fill!(message, lang, line, percent = low, percent_min = low, percent_max = high, clients, errors);
     if clients_without.is_empty() {
         return first;
     }
-    let second =
-        LOST_NONE_AT.fill(lang, &[("line", line), ("clients", &names::clients(clients_without, lang))]);
+    let second = fill!(LOST_NONE_AT, lang, line, clients = names::clients(clients_without, lang));
     [first, second].join(lang.space)
 }
 
@@ -372,7 +313,7 @@ struct PeakShape {
 }
 
 fn peak(line: &str, number: u32, throughput: &Estimate, shape: PeakShape, lang: Lang) -> String {
-    let at = names::clients(&[number], lang);
+    let clients = names::clients(&[number], lang);
     let mean = figures::digits(throughput.mean);
     let Some(interval) = throughput.interval else {
         let message = match (shape.is_only, throughput.repeats) {
@@ -381,20 +322,15 @@ fn peak(line: &str, number: u32, throughput: &Estimate, shape: PeakShape, lang: 
             (false, ..=1) => PEAK_SINGLE,
             (false, _) => PEAK_SCATTERED,
         };
-        let repeats = throughput.repeats.to_string();
-        return message
-            .fill(lang, &[("line", line), ("throughput", &mean), ("clients", &at), ("repeats", &repeats)]);
+        return fill!(message, lang, line, throughput = mean, clients, repeats = throughput.repeats);
     };
     let message = match shape {
         PeakShape { is_only: true, .. } => THROUGHPUT_AT,
         PeakShape { is_at_end: true, .. } => PEAK_AT_END,
         PeakShape { .. } => PEAK,
     };
-    let (low, high) = (figures::digits(interval.low), figures::digits(interval.high));
-    message.fill(
-        lang,
-        &[("line", line), ("throughput", &mean), ("low", &low), ("high", &high), ("clients", &at)],
-    )
+    let [low, high] = [interval.low, interval.high].map(figures::digits);
+    fill!(message, lang, line, throughput = mean, low, high, clients)
 }
 
 fn claim(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> (String, Vec<String>) {
@@ -402,38 +338,32 @@ fn claim(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> (String, V
     else {
         return Default::default();
     };
-    let sides = [("faster", faster.as_str()), ("slower", slower.as_str())];
     let of_cells = |message: Message, cells: &ClaimCells| {
         let Range { low, high } = cells.difference?;
         let [low, high] = [low, high].map(|share| figures::percent(share * 100.0));
         let difference = match low == high {
             true => low,
-            false => CLAIM_SPAN.fill(lang, &[("low", &low), ("high", &high)]),
+            false => fill!(CLAIM_SPAN, lang, low, high),
         };
         let clients = names::clients(&cells.clients, lang);
-        Some(message.fill(lang, &[sides[0], sides[1], ("clients", &clients), ("difference", &difference)]))
+        Some(fill!(message, lang, faster, slower, clients, difference))
     };
-    let needed = model.comparison_rules.min_repeats.to_string();
+    let needed = model.comparison_rules.min_repeats;
     let noise = match repeats {
         _ if *is_judged => None,
-        1 => Some(CLAIM_ONE_RUN.fill(lang, &[("needed", &needed)])),
-        _ => Some(CLAIM_FEW_RUNS.fill(lang, &[("repeats", &repeats.to_string()), ("needed", &needed)])),
+        1 => Some(fill!(CLAIM_ONE_RUN, lang, needed)),
+        _ => Some(fill!(CLAIM_FEW_RUNS, lang, repeats, needed)),
     };
-    let open = (!undecided.is_empty()).then(|| {
-        CLAIM_UNDECIDED.fill(lang, &[sides[0], sides[1], ("clients", &names::clients(undecided, lang))])
-    });
+    let clients = names::clients(undecided, lang);
+    let open = (!undecided.is_empty()).then(|| fill!(CLAIM_UNDECIDED, lang, faster, slower, clients));
     let told = [of_cells(CLAIM_CONTRADICTED, contradicted), of_cells(CLAIM_HOLDS, holds), open];
     (told.into_iter().flatten().collect::<Vec<_>>().join(lang.space), noise.into_iter().collect())
 }
 
 fn comparison(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> String {
-    let Conclusion::Comparison { subject, baseline, clients: numbers, .. } = conclusion else {
-        return String::new();
-    };
+    let Conclusion::Comparison { subject, baseline, .. } = conclusion else { return String::new() };
     let sides = Sides::of(model, *subject, *baseline, lang);
-    let at = names::clients(numbers, lang);
-    let names = [("subject", sides.subject), ("baseline", sides.baseline), ("clients", at.as_str())];
-    let sentence = compared_sides(model, conclusion, &names, lang);
+    let sentence = compared_sides(model, conclusion, &sides, lang);
     match sides.context.as_str() {
         "" => sentence,
         context => names::labelled(context, &sentence, lang),
@@ -465,14 +395,10 @@ impl<'a> Sides<'a> {
     }
 }
 
-fn compared_sides(
-    model: &ReportModel,
-    conclusion: &Conclusion,
-    names: &[(&str, &str); 3],
-    lang: Lang,
-) -> String {
+fn compared_sides(model: &ReportModel, conclusion: &Conclusion, sides: &Sides<'_>, lang: Lang) -> String {
     let Conclusion::Comparison {
-        metric: compared,
+        metric,
+        clients: numbers,
         verdict,
         ratio,
         ratio_interval,
@@ -485,90 +411,53 @@ fn compared_sides(
     else {
         return String::new();
     };
-    let lost: Vec<&str> = not_working.iter().map(|line| model.lines[*line].label.as_str()).collect();
+    let Sides { subject, baseline, .. } = sides;
+    let clients = names::clients(numbers, lang);
+    let without_figures = |message: Message| fill!(message, lang, subject, baseline, clients);
     let Some(ratio) = ratio else {
-        let [subject, baseline, clients] = *names;
+        let lost: Vec<&str> = not_working.iter().map(|line| model.lines[*line].label.as_str()).collect();
         return match lost.is_empty() {
-            _ if *verdict == Some(Verdict::Inconclusive) => INCONCLUSIVE_TOO_FEW.fill(lang, names),
-            true => NOT_COMPARABLE.fill(lang, names),
-            false => {
-                NOT_COMPARABLE_LOST.fill(lang, &[subject, baseline, clients, ("lines", &list(lang, &lost))])
-            }
+            _ if *verdict == Some(Verdict::Inconclusive) => without_figures(INCONCLUSIVE_TOO_FEW),
+            true => without_figures(NOT_COMPARABLE),
+            false => fill!(NOT_COMPARABLE_LOST, lang, subject, baseline, clients, lines = list(lang, &lost)),
         };
     };
-    let metric = names::metric(*compared, lang);
+    let detectable = detectable_ratio.unwrap_or(f64::INFINITY);
+    let (one, several) = match (verdict, exceeds_margin) {
+        (None, _) => (WITHOUT_VERDICT, WITHOUT_VERDICT_RANGE),
+        _ if ratio_interval.is_none() => return without_figures(INCONCLUSIVE_TOO_FEW),
+        (Some(Verdict::Better), true) => (BETTER, BETTER_RANGE),
+        (Some(Verdict::Better), false) => (SLIGHTLY_BETTER, SLIGHTLY_BETTER_RANGE),
+        (Some(Verdict::Worse), true) => (WORSE, WORSE_RANGE),
+        (Some(Verdict::Worse), false) => (SLIGHTLY_WORSE, SLIGHTLY_WORSE_RANGE),
+        (Some(Verdict::Equivalent), _) => (EQUIVALENT, EQUIVALENT_RANGE),
+        (Some(Verdict::Inconclusive), _) if detectable > question::BLIND => {
+            (INCONCLUSIVE_SCATTER, INCONCLUSIVE_SCATTER)
+        }
+        (Some(Verdict::Inconclusive), _) => (INCONCLUSIVE, INCONCLUSIVE_RANGE),
+        (Some(Verdict::Invalid), _) => return without_figures(NOT_COMPARABLE),
+    };
     // Of what is less, one says how much per cent is left.
     let is_share = matches!(verdict, Some(Verdict::Worse | Verdict::Inconclusive));
     let as_text = |ratio: f64| if is_share { figures::share(ratio * 100.0) } else { figures::ratio(ratio) };
-    let figures = ComparisonFigures::new(*ratio, *ratio_interval, as_text);
-    let Some(verdict) = verdict else {
-        return figures.fill(&WITHOUT_VERDICT, &WITHOUT_VERDICT_RANGE, names, &[("metric", metric)], lang);
-    };
-    if ratio_interval.is_none() {
-        return INCONCLUSIVE_TOO_FEW.fill(lang, names);
-    }
-    let margin = figures::limit(model.comparison_rules.margin * 100.0);
-    let detectable = detectable_ratio.unwrap_or(f64::INFINITY);
-    let is_blind = detectable > question::BLIND;
-    let detectable = figures::percent((detectable - 1.0) * 100.0);
-    let (one, several) = match (verdict, exceeds_margin) {
-        (Verdict::Better, true) => (&BETTER, &BETTER_RANGE),
-        (Verdict::Better, false) => (&SLIGHTLY_BETTER, &SLIGHTLY_BETTER_RANGE),
-        (Verdict::Worse, true) => (&WORSE, &WORSE_RANGE),
-        (Verdict::Worse, false) => (&SLIGHTLY_WORSE, &SLIGHTLY_WORSE_RANGE),
-        (Verdict::Equivalent, _) => (&EQUIVALENT, &EQUIVALENT_RANGE),
-        (Verdict::Inconclusive, _) if is_blind => (&INCONCLUSIVE_SCATTER, &INCONCLUSIVE_SCATTER),
-        (Verdict::Inconclusive, _) => (&INCONCLUSIVE, &INCONCLUSIVE_RANGE),
-        (Verdict::Invalid, _) => return NOT_COMPARABLE.fill(lang, names),
-    };
-    let level = figures::level(interval_level.unwrap_or(0.95));
-    let more = [
-        ("metric", metric),
-        ("margin", margin.as_str()),
-        ("detectable", detectable.as_str()),
-        ("level", level.as_str()),
-    ];
-    figures.fill(one, several, names, &more, lang)
-}
-
-/// The figures of a comparison, as text.
-struct ComparisonFigures {
-    ratio_min: String,
-    ratio_max: String,
-    low: String,
-    high: String,
-}
-
-impl ComparisonFigures {
-    fn new(ratio: Range, interval: Option<Range>, as_text: impl Fn(f64) -> String) -> Self {
-        let interval = interval.unwrap_or(ratio);
-        Self {
-            ratio_min: as_text(ratio.low),
-            ratio_max: as_text(ratio.high),
-            low: as_text(interval.low),
-            high: as_text(interval.high),
-        }
-    }
-
-    /// Fills the message for one ratio when both ends look alike, else the one for a range, with the values it has places for.
-    fn fill(
-        &self,
-        one: &Message,
-        several: &Message,
-        names: &[(&str, &str)],
-        more: &[(&str, &str)],
-        lang: Lang,
-    ) -> String {
-        let message = if self.ratio_min == self.ratio_max { one } else { several };
-        let own = [
-            ("ratio", self.ratio_min.as_str()),
-            ("ratio_min", self.ratio_min.as_str()),
-            ("ratio_max", self.ratio_max.as_str()),
-            ("low", self.low.as_str()),
-            ("high", self.high.as_str()),
-        ];
-        message.fill(lang, &[&own, names, more].concat())
-    }
+    let interval = ratio_interval.unwrap_or(*ratio);
+    let [ratio_min, ratio_max, low, high] = [ratio.low, ratio.high, interval.low, interval.high].map(as_text);
+    fill!(
+        if ratio_min == ratio_max { one } else { several },
+        lang,
+        subject,
+        baseline,
+        clients,
+        ratio = ratio_min,
+        ratio_min,
+        ratio_max,
+        low,
+        high,
+        metric = names::metric(*metric, lang),
+        margin = figures::limit(model.comparison_rules.margin * 100.0),
+        detectable = figures::percent((detectable - 1.0) * 100.0),
+        level = figures::level(interval_level.unwrap_or(0.95))
+    )
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Sentences for findings.
 
 pub(crate) use super::en::finding::*;
-use super::lang::{Lang, Message};
+use super::fill;
+use super::lang::Lang;
 use super::names::{self, list};
 use super::said;
 use crate::figures;
@@ -12,151 +13,125 @@ use dyno_model::plan::Metric;
 /// Every finding as a whole sentence.
 #[expect(clippy::too_many_lines, reason = "a table: one arm per finding")]
 pub(crate) fn sentence(finding: &Finding, lang: Lang) -> String {
-    let say = |message: &Message, values: &[(&str, &str)]| message.fill(lang, values);
     let percent = |share: f64| figures::percent(share * 100.0);
     match finding {
-        Finding::GeneratorBusy { share } => say(&GENERATOR_BUSY, &[("percent", &percent(*share))]),
-        Finding::HeldUp { share } => say(&HELD_UP, &[("percent", &percent(*share))]),
+        Finding::GeneratorBusy { share } => fill!(GENERATOR_BUSY, lang, percent = percent(*share)),
+        Finding::HeldUp { share } => fill!(HELD_UP, lang, percent = percent(*share)),
         Finding::KeptBehind { share, unstarted } | Finding::Overload { share, unstarted } => {
             let message = match finding.severity() {
                 Severity::Invalid => &KEPT_FAR_BEHIND,
                 Severity::Warning => &KEPT_BEHIND,
                 Severity::Note => &OVERLOAD,
             };
-            say(message, &[("percent", &percent(*share)), ("unstarted", &figures::count(*unstarted))])
+            fill!(message, lang, percent = percent(*share), unstarted = figures::count(*unstarted))
         }
         Finding::GeneratorLate { lag_ms, share } => {
-            say(&GENERATOR_LATE, &[("lag", &figures::digits(*lag_ms)), ("percent", &percent(*share))])
+            fill!(GENERATOR_LATE, lang, lag = figures::digits(*lag_ms), percent = percent(*share))
         }
-        Finding::SharedMachine => say(&SHARED_MACHINE, &[]),
-        Finding::DebugBuild => say(&DEBUG_BUILD, &[]),
+        Finding::SharedMachine => fill!(SHARED_MACHINE, lang),
+        Finding::DebugBuild => fill!(DEBUG_BUILD, lang),
         Finding::Failures { failed, share } => {
-            say(&FAILURES, &[("failed", &figures::count(*failed)), ("percent", &percent(*share))])
+            fill!(FAILURES, lang, failed = figures::count(*failed), percent = percent(*share))
         }
         Finding::Unfinished { unfinished } => {
-            say(&UNFINISHED, &[("unfinished", &figures::count(*unfinished))])
+            fill!(UNFINISHED, lang, unfinished = figures::count(*unfinished))
         }
         Finding::Skipped { skipped, share } => {
-            say(&SKIPPED, &[("skipped", &figures::count(*skipped)), ("percent", &percent(*share))])
+            fill!(SKIPPED, lang, skipped = figures::count(*skipped), percent = percent(*share))
         }
-        Finding::ServerRestarted { up } => say(&SERVER_RESTARTED, &[("seconds", &figures::count(*up))]),
-        Finding::ShortWindow { seconds } => say(&SHORT_WINDOW, &[("seconds", &figures::digits(*seconds))]),
-        Finding::FewWaves { waves } => say(&FEW_WAVES, &[("waves", &figures::digits(*waves))]),
+        Finding::ServerRestarted { up } => fill!(SERVER_RESTARTED, lang, seconds = figures::count(*up)),
+        Finding::ShortWindow { seconds } => fill!(SHORT_WINDOW, lang, seconds = figures::digits(*seconds)),
+        Finding::FewWaves { waves } => fill!(FEW_WAVES, lang, waves = figures::digits(*waves)),
         Finding::FewTransactions { committed: 0 } => NO_TRANSACTIONS.text(lang).to_owned(),
         Finding::FewTransactions { committed } => {
-            say(&FEW_TRANSACTIONS, &[("committed", &figures::count(*committed))])
+            fill!(FEW_TRANSACTIONS, lang, committed = figures::count(*committed))
         }
         Finding::Stall { longest_gap, at, sessions } => {
-            let values = [("seconds", figures::digits(*longest_gap)), ("at", figures::digits(*at))];
-            explained((&STALL, &STALL_EXPLAINED), &values, sessions, lang)
+            let (seconds, at) = (figures::digits(*longest_gap), figures::digits(*at));
+            let sessions = groups(sessions, lang);
+            let message = if sessions.is_empty() { &STALL } else { &STALL_EXPLAINED };
+            fill!(message, lang, seconds, at, sessions)
         }
         Finding::Collapse { at, seconds, committed, usual, sessions } => {
-            let values = [
-                ("at", figures::digits(*at)),
-                ("usual", figures::digits(*usual)),
-                ("seconds", figures::digits(*seconds)),
-                ("committed", figures::count(*committed)),
-            ];
-            explained((&COLLAPSE_UNEXPLAINED, &COLLAPSE), &values, sessions, lang)
+            let [at, usual, seconds] = [*at, *usual, *seconds].map(figures::digits);
+            let sessions = groups(sessions, lang);
+            let message = if sessions.is_empty() { &COLLAPSE_UNEXPLAINED } else { &COLLAPSE };
+            fill!(message, lang, at, usual, seconds, committed = figures::count(*committed), sessions)
         }
         Finding::WarmUpLeft { metric, seconds, share } => warm_up_left(*metric, *seconds, *share, lang),
         Finding::Drift { metric, share } => drift(*metric, *share, lang),
         Finding::SameWait { wait, statement, share, sessions } => {
             same_wait(wait, statement, *share, *sessions, lang)
         }
-        Finding::MonitorCost { share } => say(&MONITOR_COST, &[("percent", &percent(*share))]),
-        Finding::CutShort { reason } => say(&CUT_SHORT, &[("reason", &said(reason, lang))]),
-        Finding::SystemFailed { reason } => say(&SYSTEM_FAILED, &[("reason", &said(reason, lang))]),
+        Finding::MonitorCost { share } => fill!(MONITOR_COST, lang, percent = percent(*share)),
+        Finding::CutShort { reason } => fill!(CUT_SHORT, lang, reason = said(reason, lang)),
+        Finding::SystemFailed { reason } => fill!(SYSTEM_FAILED, lang, reason = said(reason, lang)),
         Finding::BooksUnbalanced { identities } => {
-            say(&BOOKS_UNBALANCED, &[("identities", &list(lang, identities))])
+            fill!(BOOKS_UNBALANCED, lang, identities = list(lang, identities))
         }
-        Finding::FaultNotMade { what, reason } => say(
-            &FAULT_NOT_MADE,
-            &[("what", &names::fault_named(what, lang)), ("reason", &said(reason, lang))],
-        ),
-        Finding::AuditViolated => say(&AUDIT_VIOLATED, &[]),
-        Finding::ViolatedIn { databases } => say(&VIOLATED_IN, &[("databases", &list(lang, databases))]),
-        Finding::AuditNotRun { reason } => say(&AUDIT_NOT_RUN, &[("reason", &said(reason, lang))]),
-        Finding::Unsettled { sessions } => say(&UNSETTLED, &[("sessions", &figures::count(*sessions))]),
+        Finding::FaultNotMade { what, reason } => {
+            fill!(FAULT_NOT_MADE, lang, what = names::fault_named(what, lang), reason = said(reason, lang))
+        }
+        Finding::AuditViolated => fill!(AUDIT_VIOLATED, lang),
+        Finding::ViolatedIn { databases } => fill!(VIOLATED_IN, lang, databases = list(lang, databases)),
+        Finding::AuditNotRun { reason } => fill!(AUDIT_NOT_RUN, lang, reason = said(reason, lang)),
+        Finding::Unsettled { sessions } => fill!(UNSETTLED, lang, sessions = figures::count(*sessions)),
         Finding::ForeignSessions { sessions } => {
-            say(&FOREIGN_SESSIONS, &[("sessions", &figures::count(*sessions))])
+            fill!(FOREIGN_SESSIONS, lang, sessions = figures::count(*sessions))
         }
-        Finding::Imported { source } => say(&IMPORTED, &[("source", source)]),
+        Finding::Imported { source } => fill!(IMPORTED, lang, source),
         Finding::SettingRounded { system, name, asked, in_force } => {
-            let values = [("system", system.as_str()), ("name", name), ("asked", asked), ("found", in_force)];
-            say(&SETTING_ROUNDED, &values)
+            fill!(SETTING_ROUNDED, lang, system, name, asked, found = in_force)
         }
-        Finding::Steal { share } => say(&STEAL, &[("percent", &percent(*share))]),
+        Finding::Steal { share } => fill!(STEAL, lang, percent = percent(*share)),
         Finding::OthersBusy { share, processes } => {
             let named = |it: &BusyProcess| format!("{} {}", it.name, figures::digits(it.processors));
             let processes: Vec<String> = processes.iter().map(named).collect();
-            say(&OTHERS_BUSY, &[("percent", &percent(*share)), ("processes", &list(lang, &processes))])
+            fill!(OTHERS_BUSY, lang, percent = percent(*share), processes = list(lang, &processes))
         }
-        Finding::CountersDiffer { counter, ours, theirs } => say(
-            &COUNTERS_DIFFER,
-            &[("counter", counter), ("ours", &figures::count(*ours)), ("theirs", &figures::count(*theirs))],
-        ),
-        Finding::BlockRestarted { block } => say(&BLOCK_RESTARTED, &[("block", &block.to_string())]),
+        Finding::CountersDiffer { counter, ours, theirs } => {
+            let [ours, theirs] = [ours, theirs].map(|number| figures::count(*number));
+            fill!(COUNTERS_DIFFER, lang, counter, ours, theirs)
+        }
+        Finding::BlockRestarted { block } => fill!(BLOCK_RESTARTED, lang, block),
         Finding::BlockApart { block, hours } => {
-            say(&BLOCK_APART, &[("block", &block.to_string()), ("hours", &figures::digits(*hours))])
+            fill!(BLOCK_APART, lang, block, hours = figures::digits(*hours))
         }
         Finding::RecordingBehind { seconds, held_up } => {
             let (seconds, waited) = (figures::digits(*seconds), figures::digits(*held_up));
             match *held_up > 0.0 {
-                true => say(&RECORDING_HELD_UP, &[("seconds", &seconds), ("waited", &waited)]),
-                false => say(&RECORDING_BEHIND, &[("seconds", &seconds)]),
+                true => fill!(RECORDING_HELD_UP, lang, seconds, waited),
+                false => fill!(RECORDING_BEHIND, lang, seconds),
             }
         }
-        Finding::Beside { name, doubt } => say(&BESIDE, &[("name", name), ("doubt", &sentence(doubt, lang))]),
-        Finding::RecordingIncomplete { what } => say(&RECORDING_INCOMPLETE, &[("what", &said(what, lang))]),
+        Finding::Beside { name, doubt } => fill!(BESIDE, lang, name, doubt = sentence(doubt, lang)),
+        Finding::RecordingIncomplete { what } => fill!(RECORDING_INCOMPLETE, lang, what = said(what, lang)),
     }
-}
-
-/// A sentence, and a longer one where it is known what the sessions did meanwhile.
-fn explained(
-    (without, with): (&Message, &Message),
-    values: &[(&str, String)],
-    sessions: &[SessionGroup],
-    lang: Lang,
-) -> String {
-    let told = list(lang, &groups(sessions));
-    let mut values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    if sessions.is_empty() {
-        return without.fill(lang, &values);
-    }
-    values.push(("sessions", &told));
-    with.fill(lang, &values)
 }
 
 fn same_wait(wait: &str, statement: &str, share: f64, sessions: u32, lang: Lang) -> String {
     let (percent, sessions) = (figures::percent(share * 100.0), figures::count(u64::from(sessions)));
-    let values = [("percent", &*percent), ("wait", wait), ("sessions", &sessions), ("statement", statement)];
-    match statement.is_empty() {
-        true => SAME_WAIT.fill(lang, &values[..3]),
-        false => SAME_WAIT_IN.fill(lang, &values),
-    }
+    let message = if statement.is_empty() { SAME_WAIT } else { SAME_WAIT_IN };
+    fill!(message, lang, percent, wait, sessions, statement)
 }
 
 fn warm_up_left(metric: Metric, seconds: f64, share: f64, lang: Lang) -> String {
-    let values = [
-        ("metric", names::metric(metric, lang)),
-        ("seconds", &figures::digits(seconds)),
-        ("change", &figures::percent(share * 100.0)),
-    ];
-    WARM_UP_LEFT.fill(lang, &values)
+    let (metric, change) = (names::metric(metric, lang), figures::percent(share * 100.0));
+    fill!(WARM_UP_LEFT, lang, metric, seconds = figures::digits(seconds), change)
 }
 
 fn drift(metric: Metric, share: f64, lang: Lang) -> String {
     let message = if share > 0.0 { &DRIFT_UP } else { &DRIFT_DOWN };
     let percent = figures::percent(share.abs() * 100.0);
-    message.fill(lang, &[("metric", names::metric(metric, lang)), ("percent", &percent)])
+    fill!(message, lang, metric = names::metric(metric, lang), percent)
 }
 
 /// Groups of sessions that a sentence names at most.
 const GROUPS_MAX: usize = 4;
 
-fn groups(sessions: &[SessionGroup]) -> Vec<String> {
-    sessions.iter().take(GROUPS_MAX).map(group).collect()
+/// What sessions did; empty where that is not known.
+fn groups(sessions: &[SessionGroup], lang: Lang) -> String {
+    list(lang, &sessions.iter().take(GROUPS_MAX).map(group).collect::<Vec<_>>())
 }
 
 /// A group of sessions in the server's own words: how many, state, wait, statement.

@@ -1,8 +1,8 @@
 //! Words and sentences about tables that grow.
 
 pub(crate) use super::en::growth::*;
-use super::lang::Lang;
-use super::names;
+use super::lang::{Lang, Message};
+use super::{fill, names};
 use crate::figures;
 use dyno_analysis::model::{GrowthLead, GrowthMoment, ReportModel};
 
@@ -17,31 +17,26 @@ pub(crate) fn name(model: &ReportModel, treatment: usize, lang: Lang) -> String 
 }
 
 pub(super) fn crossing(model: &ReportModel, before: &GrowthLead, after: &GrowthLead, lang: Lang) -> String {
-    let values = [
-        ("leader", name(model, after.leader, lang)),
-        ("other", name(model, after.other, lang)),
-        ("from", figures::count(after.rows_from)),
-        ("leader_rate", figures::digits(after.leader_rate)),
-        ("other_rate", figures::digits(after.other_rate)),
-        ("before", figures::count(before.rows_to)),
-        ("leader_before", figures::digits(before.other_rate)),
-        ("other_before", figures::digits(before.leader_rate)),
-    ];
-    GROWTH_CROSSED.fill(lang, &values.each_ref().map(|(name, value)| (*name, value.as_str())))
+    fill!(
+        GROWTH_CROSSED,
+        lang,
+        leader = name(model, after.leader, lang),
+        other = name(model, after.other, lang),
+        from = figures::count(after.rows_from),
+        leader_rate = figures::digits(after.leader_rate),
+        other_rate = figures::digits(after.other_rate),
+        before = figures::count(before.rows_to),
+        leader_before = figures::digits(before.other_rate),
+        other_before = figures::digits(before.leader_rate)
+    )
 }
 
 pub(super) fn lead(model: &ReportModel, lead: &GrowthLead, lang: Lang) -> String {
-    let values = [
-        ("leader", name(model, lead.leader, lang)),
-        ("other", name(model, lead.other, lang)),
-        ("from", figures::count(lead.rows_from)),
-        ("to", figures::count(lead.rows_to)),
-        ("low", figures::ratio(lead.ratio.low)),
-        ("high", figures::ratio(lead.ratio.high)),
-        ("leader_rate", figures::digits(lead.leader_rate)),
-        ("other_rate", figures::digits(lead.other_rate)),
-    ];
-    GROWTH_AHEAD.fill(lang, &values.each_ref().map(|(name, value)| (*name, value.as_str())))
+    let [leader, other] = [lead.leader, lead.other].map(|treatment| name(model, treatment, lang));
+    let [from, to] = [lead.rows_from, lead.rows_to].map(figures::count);
+    let [low, high] = [lead.ratio.low, lead.ratio.high].map(figures::ratio);
+    let [leader_rate, other_rate] = [lead.leader_rate, lead.other_rate].map(figures::digits);
+    fill!(GROWTH_AHEAD, lang, leader, other, from, to, low, high, leader_rate, other_rate)
 }
 
 pub(super) fn course(
@@ -50,55 +45,50 @@ pub(super) fn course(
     (fastest, slowest, last): (&GrowthMoment, Option<&GrowthMoment>, &GrowthMoment),
     lang: Lang,
 ) -> String {
+    let line = name(model, treatment, lang);
     if fastest.rows_from == last.rows_from
         && slowest.is_none_or(|slowest| slowest.rows_from == last.rows_from)
     {
-        return one(name(model, treatment, lang), last, lang);
+        // A trial of one interval, of which no course can be told.
+        let (from, to) = (figures::count(last.rows_from), figures::count(last.rows_to));
+        return fill!(GROWTH_ONE, lang, line, fastest = figures::digits(last.rows_per_second), from, to);
     }
     let slowest = slowest.unwrap_or(last);
     // Two stretches are told, not one twice.
     let is_held = slowest.rows_per_second >= HELD * fastest.rows_per_second;
     let fastest = if fastest.rows_from == last.rows_from && is_held { slowest } else { fastest };
     let share = last.rows_per_second / fastest.rows_per_second.max(f64::MIN_POSITIVE);
-    let values = [
-        ("line", name(model, treatment, lang)),
-        ("fastest", figures::digits(fastest.rows_per_second)),
-        ("from", figures::count(fastest.rows_from)),
-        ("to", figures::count(fastest.rows_to)),
-        ("slowest", figures::digits(slowest.rows_per_second)),
-        ("slow_from", figures::count(slowest.rows_from)),
-        ("slow_to", figures::count(slowest.rows_to)),
-        ("last", figures::digits(last.rows_per_second)),
-        ("last_from", figures::count(last.rows_from)),
-        ("last_to", figures::count(last.rows_to)),
-        ("share", figures::percent(100.0 * share)),
-    ];
-    let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let rates = [fastest, slowest, last].map(|moment| figures::digits(moment.rows_per_second));
+    let say = |message: Message| {
+        fill!(
+            message,
+            lang,
+            line,
+            fastest = rates[0],
+            from = figures::count(fastest.rows_from),
+            to = figures::count(fastest.rows_to),
+            slowest = rates[1],
+            slow_from = figures::count(slowest.rows_from),
+            slow_to = figures::count(slowest.rows_to),
+            last = rates[2],
+            last_from = figures::count(last.rows_from),
+            last_to = figures::count(last.rows_to),
+            share = figures::percent(100.0 * share)
+        )
+    };
     // Only what was never slower has held its rate.
     if is_held {
-        return GROWTH_HELD.fill(lang, &values);
+        return say(GROWTH_HELD);
     }
     if share >= HELD {
-        return GROWTH_ROSE.fill(lang, &values);
+        return say(GROWTH_ROSE);
     }
-    let mut sentences = vec![GROWTH_FELL.fill(lang, &values)];
-    let seen = |moment: &GrowthMoment| Some((moment.cpu_percent?, moment.disk_busy_percent?));
+    let mut sentences = vec![say(GROWTH_FELL)];
+    let seen = |moment: &GrowthMoment| Some([moment.cpu_percent?, moment.disk_busy_percent?]);
     if let (Some(before), Some(after)) = (seen(fastest), seen(last)) {
-        let values = [before.0, after.0, before.1, after.1].map(figures::percent);
-        let names = ["cpu_before", "cpu_after", "disk_before", "disk_after"];
-        let values: Vec<_> = names.into_iter().zip(values.iter().map(String::as_str)).collect();
-        sentences.push(GROWTH_RESOURCES.fill(lang, &values));
+        let [cpu_before, disk_before] = before.map(figures::percent);
+        let [cpu_after, disk_after] = after.map(figures::percent);
+        sentences.push(fill!(GROWTH_RESOURCES, lang, cpu_before, cpu_after, disk_before, disk_after));
     }
     sentences.join(lang.space)
-}
-
-/// A trial of one interval, of which no course can be told.
-fn one(line: String, moment: &GrowthMoment, lang: Lang) -> String {
-    let values = [
-        ("line", line),
-        ("fastest", figures::digits(moment.rows_per_second)),
-        ("from", figures::count(moment.rows_from)),
-        ("to", figures::count(moment.rows_to)),
-    ];
-    GROWTH_ONE.fill(lang, &values.each_ref().map(|(name, value)| (*name, value.as_str())))
 }

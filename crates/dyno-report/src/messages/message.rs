@@ -1,5 +1,7 @@
 //! What a message is, and what a language decides beside its texts.
 
+use std::fmt::Display;
+
 /// A language. `T` holds its texts; English declares which there are, and stands on this file.
 #[derive(Debug)]
 pub struct Language<T> {
@@ -50,7 +52,7 @@ impl<T> Message<T> {
     ///
     /// # Panics
     /// In debug builds, when a place gets no value.
-    pub(crate) fn fill(&self, lang: &Language<T>, values: &[(&str, &str)]) -> String {
+    pub(crate) fn fill(&self, lang: &Language<T>, values: &[(&str, &dyn Display)]) -> String {
         let mut filled = String::new();
         for piece in pieces(self.text(lang)) {
             let (name, forms) = match piece {
@@ -60,17 +62,28 @@ impl<T> Message<T> {
                 }
                 Piece::Place(name, forms) => (name, forms),
             };
-            let value = values.iter().find(|(place, _)| *place == name).map(|(_, value)| *value);
-            debug_assert!(value.is_some(), "{}: no value for {name} among {values:?}", self.name);
+            let value = values.iter().find(|(place, _)| *place == name).map(|(_, value)| value.to_string());
+            debug_assert!(value.is_some(), "{}: no value for {name}", self.name);
             let value = value.unwrap_or_default();
-            match forms.and_then(|forms| forms.split('|').nth((lang.form)(value))) {
-                None => filled.push_str(value),
-                Some(form) => filled.push_str(&form.replace('#', value)),
+            match forms.and_then(|forms| forms.split('|').nth((lang.form)(&value))) {
+                None => filled.push_str(&value),
+                Some(form) => filled.push_str(&form.replace('#', &value)),
             }
         }
         filled
     }
 }
+
+/// A message with its places filled, which are written as those of `format!` are: `fill!(LINE_AT, lang, line, clients = 8)`. A value without
+/// a place is left out.
+macro_rules! fill {
+    (@ $value:ident) => { &$value };
+    (@ $name:ident = $value:expr) => { &$value };
+    ($message:expr, $lang:expr $(, $name:ident $(= $value:expr)?)* $(,)?) => {
+        $message.fill($lang, &[$((stringify!($name), fill!(@ $name $(= $value)?))),*])
+    };
+}
+pub(crate) use fill;
 
 pub(super) enum Piece<'a> {
     Text(&'a str),

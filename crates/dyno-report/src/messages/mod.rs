@@ -27,6 +27,7 @@ pub(crate) use en::ALL;
 pub(crate) use en::{checkup, headings, notes, page, plan, preflight, terminal};
 pub(crate) use lang::Message;
 pub use lang::{EN, LANGUAGES, Lang};
+pub(crate) use message::fill;
 pub(crate) use names::list;
 pub(crate) use stored::{in_line, said};
 
@@ -93,8 +94,8 @@ mod tests {
     #[test]
     fn places_are_filled_by_name_and_values_are_not_filled_again() {
         let message = Message { name: "X", of: |_| "{b} before {a}, {a:one|#s} {" };
-        assert_eq!(message.fill(EN, &[("a", "{b}|#"), ("b", "2")]), "2 before {b}|#, {b}|#s {");
-        assert_eq!(message.fill(EN, &[("a", "1"), ("b", "2")]), "2 before 1, one {");
+        assert_eq!(fill!(message, EN, a = "{b}|#", b = "2"), "2 before {b}|#, {b}|#s {");
+        assert_eq!(fill!(message, EN, a = "1", b = "2"), "2 before 1, one {");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! What things are called inside of sentences: numbers of clients, metrics, reasons, lists.
 
 pub(crate) use super::en::names::*;
-use super::headings;
 use super::lang::{EN, Lang, Message};
+use super::{fill, headings};
 use dyno_analysis::model::{FaultRow, NotWorkingReason, ReportModel};
 use dyno_model::fault::{FaultAction, FaultRecord};
 use dyno_model::history::anomalies::Anomaly;
@@ -17,7 +17,7 @@ pub(crate) fn list<T: fmt::Display>(lang: Lang, items: &[T]) -> String {
 
 /// A line with its number of clients: `MySQL (for-update), 20 clients`.
 pub(crate) fn line_at(line: &str, number: u32, lang: Lang) -> String {
-    LINE_AT.fill(lang, &[("line", line), ("clients", &clients(&[number], lang))])
+    fill!(LINE_AT, lang, line, clients = clients(&[number], lang))
 }
 
 /// A treatment in words: `MySQL (for-update), 20 clients`.
@@ -27,12 +27,12 @@ pub(crate) fn treatment(model: &ReportModel, index: usize, lang: Lang) -> String
 
 /// A text under what it is about: `warning: The kernels differ.`
 pub(crate) fn labelled(label: &str, text: &str, lang: Lang) -> String {
-    LABELLED.fill(lang, &[("label", label), ("text", text)])
+    fill!(LABELLED, lang, label, text)
 }
 
 /// A name with more about it behind: `haproxy 2.6 (proxy)`.
 pub(crate) fn with_note(name: &str, note: &str, lang: Lang) -> String {
-    WITH_NOTE.fill(lang, &[("name", name), ("note", note)])
+    fill!(WITH_NOTE, lang, name, note)
 }
 
 /// A long time, rounded as one says it: `45 s`, `12 min`, `3.2 h`, `5.1 days`.
@@ -41,13 +41,13 @@ pub(crate) fn span(seconds: f64, lang: Lang) -> String {
         s if s < 99.5 => format!("{s:.0} s"),
         s if s < 5_970.0 => format!("{:.0} min", s / 60.0),
         s if s < 172_800.0 => format!("{:.1} h", s / 3_600.0),
-        s => DAYS.fill(lang, &[("number", &format!("{:.1}", s / 86_400.0))]),
+        s => fill!(DAYS, lang, number = format!("{:.1}", s / 86_400.0)),
     }
 }
 
 /// `1 client`, `20, 40 and 60 clients`.
 pub(crate) fn clients(numbers: &[u32], lang: Lang) -> String {
-    CLIENTS.fill(lang, &[("numbers", &list(lang, numbers))])
+    fill!(CLIENTS, lang, numbers = list(lang, numbers))
 }
 
 /// Name of a metric in a sentence.
@@ -111,7 +111,7 @@ pub(crate) fn fault(action: FaultAction, node: &str, lang: Lang) -> String {
         FaultAction::Run => FAULT_RUN,
     };
     let name = if action == FaultAction::Run { node.to_owned() } else { node_name(node, lang) };
-    let told = message.fill(lang, &[("node", &name)]);
+    let told = fill!(message, lang, node = name);
     // Japanese has a blank between its own letters and Latin ones, and none between its own.
     let is_own = lang.code == "ja" && name.ends_with(|last: char| !last.is_ascii());
     if is_own { told.replacen(&format!("{name} "), &name, 1) } else { told }

@@ -2,7 +2,7 @@
 
 pub(crate) use super::en::question::*;
 use super::lang::{Lang, Message};
-use super::names;
+use super::{fill, names};
 use crate::figures;
 use dyno_analysis::model::{
     Effect, Ending, Interaction, InteractionWith, Looks, Question, Range, ReportModel, Varied, Verdict,
@@ -63,97 +63,87 @@ impl Answer<'_> {
         let mut sentences = vec![self.sentence(&margin, lang)];
         let differs = self.effect.verdict.is_some_and(Verdict::differs);
         if differs && !self.effect.exceeds_margin {
-            sentences.push(PERHAPS_SMALL.fill(lang, &[("margin", &margin)]));
+            sentences.push(fill!(PERHAPS_SMALL, lang, margin));
         }
         let depending = self.interactions.iter().filter(|it| it.depends);
         sentences.extend(depending.map(|it| self.dependence(it, lang)));
         sentences
     }
 
-    fn sides(&self) -> [(&'static str, &str); 3] {
-        [("subject", self.subject), ("baseline", self.baseline), ("metric", self.metric)]
-    }
-
     fn sentence(&self, margin: &str, lang: Lang) -> String {
-        let effect = self.effect;
-        let sides = self.sides();
+        let Self { subject, baseline, metric, effect, .. } = self;
         let Some((ratio, interval)) = effect.ratio.zip(effect.ratio_interval) else {
             let message = if effect.verdict == Some(Verdict::Invalid) { INVALID } else { TOO_FEW };
-            return message.fill(lang, &sides);
+            return fill!(message, lang, subject, baseline, metric);
         };
         let scope = scope(self.varied, self.clients, self.factors, lang);
         let level = figures::level(effect.interval_level.unwrap_or(0.95));
-        let fill = |message: Message, more: &[(&str, &str)]| {
-            let common = [("scope", scope.as_str()), ("level", level.as_str())];
-            message.fill(lang, &[&sides[..], &common, more].concat())
-        };
         let detectable = effect.detectable_ratio.unwrap_or(f64::INFINITY);
-        let signed = [interval.low, interval.high].map(|ratio| figures::difference((ratio - 1.0) * 100.0));
-        let ends = [("low", signed[0].as_str()), ("high", signed[1].as_str())];
+        let [low, high] =
+            [interval.low, interval.high].map(|ratio| figures::difference((ratio - 1.0) * 100.0));
         match effect.verdict {
             Some(Verdict::Better | Verdict::Worse) => {
-                let (message, value, low, high) = told(self.is_rate, ratio, interval);
-                fill(message, &[("value", &value), ("low", &low), ("high", &high)])
+                let (message, [value, low, high]) = told(self.is_rate, ratio, interval);
+                fill!(message, lang, subject, baseline, metric, scope, level, value, low, high)
             }
-            Some(Verdict::Equivalent) => fill(EQUIVALENT, &[&ends[..], &[("margin", margin)]].concat()),
-            _ if detectable > BLIND => fill(INCONCLUSIVE_SCATTER, &[]),
+            Some(Verdict::Equivalent) => {
+                fill!(EQUIVALENT, lang, subject, baseline, metric, scope, level, low, high, margin)
+            }
+            _ if detectable > BLIND => {
+                fill!(INCONCLUSIVE_SCATTER, lang, subject, baseline, metric, scope, level)
+            }
             _ => {
                 let detectable = figures::share((detectable - 1.0) * 100.0);
-                fill(INCONCLUSIVE, &[&ends[..], &[("detectable", detectable.as_str())]].concat())
+                fill!(INCONCLUSIVE, lang, subject, baseline, metric, scope, level, low, high, detectable)
             }
         }
     }
 
     /// How an effect depends on something.
     fn dependence(&self, interaction: &Interaction, lang: Lang) -> String {
-        let (low, high) = (&interaction.low, &interaction.high);
+        let ends = [&interaction.low, &interaction.high];
         // Two of the same kind are understood together.
-        let is_times = |ratio: f64| ratio >= 2.0 || ratio >= 1.0 && high.ratio >= 2.0;
-        let times = |ratio: f64| match is_times(ratio) {
-            false => SHARE.fill(lang, &[("value", &figures::share(ratio * 100.0))]),
-            true => TIMES.fill(lang, &[("value", &figures::ratio(ratio))]),
+        let is_times = |ratio: f64| ratio >= 2.0 || ratio >= 1.0 && interaction.high.ratio >= 2.0;
+        let [low, high] = ends.map(|end| match is_times(end.ratio) {
+            false => fill!(SHARE, lang, value = figures::share(end.ratio * 100.0)),
+            true => fill!(TIMES, lang, value = figures::ratio(end.ratio)),
+        });
+        let message = match interaction.with {
+            InteractionWith::Clients => DEPENDS_ON_CLIENTS,
+            InteractionWith::System => DEPENDS_ON_SYSTEM,
+            InteractionWith::Level { .. } => DEPENDS_ON_LEVEL,
         };
-        let (message, place): (_, fn(&str, Lang) -> String) = match interaction.with {
-            InteractionWith::Clients => (DEPENDS_ON_CLIENTS, |level, lang| {
-                level.parse().map_or_else(|_| level.to_owned(), |number| names::clients(&[number], lang))
-            }),
-            InteractionWith::System => (DEPENDS_ON_SYSTEM, |level, _| level.to_owned()),
-            InteractionWith::Level { .. } => (DEPENDS_ON_LEVEL, |level, _| level.to_owned()),
-        };
-        let values = [
-            ("low", times(low.ratio)),
-            ("low_level", place(&low.level, lang)),
-            ("high", times(high.ratio)),
-            ("high_level", place(&high.level, lang)),
-        ];
-        let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
-        let with = [("with", depends_on(self.factors, interaction.with, lang))];
-        message.fill(lang, &[&self.sides()[..], &values, &with].concat())
+        let [low_level, high_level] = ends.map(|end| match (interaction.with, end.level.parse()) {
+            (InteractionWith::Clients, Ok(number)) => names::clients(&[number], lang),
+            _ => end.level.clone(),
+        });
+        let Self { subject, baseline, metric, factors, .. } = self;
+        let with = depends_on(factors, interaction.with, lang);
+        fill!(message, lang, subject, baseline, metric, low, low_level, high, high_level, with)
     }
 }
 
 /// The message for a difference, its size, and the ends of its interval: by how much per cent, how many times, or how much per cent of the other, whichever
 /// is understood at once.
-fn told(is_rate: bool, ratio: f64, interval: Range) -> (Message, String, String, String) {
+fn told(is_rate: bool, ratio: f64, interval: Range) -> (Message, [String; 3]) {
     let of_metric = |rate, time| if is_rate { rate } else { time };
     let Range { low, high } = interval;
-    let (message, [value, low, high]) = match ratio {
+    match ratio {
         ..0.5 => {
             (of_metric(SHARE_AS_MANY, SHARE_AS_LONG), [ratio, low, high].map(|it| figures::share(it * 100.0)))
         }
         ..1.0 => (of_metric(FEWER, SHORTER), [ratio, high, low].map(|it| figures::share((1.0 - it) * 100.0))),
         ..2.0 => (of_metric(MORE, LONGER), [ratio, low, high].map(|it| figures::share((it - 1.0) * 100.0))),
         _ => (of_metric(TIMES_AS_MANY, TIMES_AS_LONG), [ratio, low, high].map(figures::ratio)),
-    };
-    (message, value, low, high)
+    }
 }
 
 /// What an answer is over: `3 systems (MariaDB, MySQL and PostgreSQL) and 1 to 100 clients`.
 fn scope(varied: &[Varied], clients: &[u32], factors: &[String], lang: Lang) -> String {
     let part = |varied: &Varied| {
-        let number = varied.levels.len().to_string();
-        let named = (varied.levels.len() <= LEVELS_NAMED).then(|| names::list(lang, &varied.levels));
-        let message = match (varied.what, &named) {
+        let number = varied.levels.len();
+        let names = (number <= LEVELS_NAMED).then(|| names::list(lang, &varied.levels));
+        let message = match (varied.what, &names) {
             (InteractionWith::Clients, _) => return None,
             (InteractionWith::System, Some(_)) => SCOPE_SYSTEMS,
             (InteractionWith::System, None) => SCOPE_MANY_SYSTEMS,
@@ -161,17 +151,12 @@ fn scope(varied: &[Varied], clients: &[u32], factors: &[String], lang: Lang) -> 
             (InteractionWith::Level { .. }, None) => SCOPE_MANY_LEVELS,
         };
         let factor = depends_on(factors, varied.what, lang);
-        let values = [
-            ("number", number.as_str()),
-            ("factor", factor),
-            ("names", named.as_deref().unwrap_or_default()),
-        ];
-        Some(message.fill(lang, &values))
+        Some(fill!(message, lang, number, factor, names = names.unwrap_or_default()))
     };
     let mut parts: Vec<String> = varied.iter().filter_map(part).collect();
     parts.push(match clients {
         [first, .., last] => {
-            SCOPE_CLIENTS.fill(lang, &[("first", &first.to_string()), ("last", &last.to_string())])
+            fill!(SCOPE_CLIENTS, lang, first, last)
         }
         few => names::clients(few, lang),
     });
@@ -191,7 +176,7 @@ pub(super) fn looks(model: &ReportModel, looks: &Looks, lang: Lang) -> String {
     let [blocks, most, looks] =
         [looks.blocks, looks.blocks_most, looks.looks].map(|it| figures::count(u64::from(it)));
     let metric = names::metric(model.judged_by, lang);
-    message.fill(lang, &[("blocks", &blocks), ("most", &most), ("looks", &looks), ("metric", metric)])
+    fill!(message, lang, blocks, most, looks, metric)
 }
 
 /// What an effect depends on.

@@ -6,12 +6,16 @@ use super::en::ALL;
 use super::lang::{EN, Lang};
 use super::message::{Piece, pieces};
 use std::borrow::Cow;
+use std::fmt::Display;
 
 /// The text in the language of the report.
 pub(crate) fn said<'t>(text: &'t str, lang: Lang) -> Cow<'t, str> {
     let mut group = ALL.iter().filter(|message| message.name.starts_with("stored::"));
     let known = group.find_map(|message| Some((message, values(message.text(EN), text)?)));
-    known.map_or(Cow::Borrowed(text), |(message, values)| message.fill(lang, &values).into())
+    known.map_or(Cow::Borrowed(text), |(message, values)| {
+        let values: Vec<_> = values.iter().map(|(name, value)| (*name, value as &dyn Display)).collect();
+        message.fill(lang, &values).into()
+    })
 }
 
 /// Why something failed, within a line: a remedy that stands in a line of its own goes on in it.
