@@ -358,6 +358,6 @@ pub(crate) const STEP: &[Measure<GrowthStep>] = &[
     Measure::new("server-cpu", Percent, &growth::GROWTH_SERVER, |it| figure(it.server_percent)),
     Measure::new("disk-read-per-second", Bytes, &growth::GROWTH_READ, |it| figure(it.disk_read)),
     Measure::new("disk-written-per-second", Bytes, &growth::GROWTH_WRITTEN, |it| figure(it.disk_written)),
-    Measure::new("disk-busy", Percent, &growth::GROWTH_BUSY, |it| figure(it.disk_busy_percent)),
+    Measure::new("disk-busy", Percent, &headings::DISK_BUSY, |it| figure(it.disk_busy_percent)),
     Measure::new("data", Bytes, &growth::GROWTH_DATA, |it| figure(it.data_bytes)),
 ];

@@ -215,7 +215,7 @@ fn levels(model: &ReportModel, lang: Lang) -> String {
     });
     let Some((low, high)) = ends else { return notes::NOTE_LEVEL_NONE.text(lang).to_owned() };
     let [low, high] = [low, high].map(figures::level);
-    if low == high { low } else { fill!(notes::NOTE_LEVELS, lang, low, high) }
+    if low == high { low } else { fill!(names::FROM_TO, lang, low, high) }
 }
 
 /// A few witnessed lost updates, the first of each treatment that has one.

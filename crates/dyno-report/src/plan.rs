@@ -58,7 +58,7 @@ fn facts(plan: &Plan, catalog: &[WorkloadDescription], lang: Lang) -> Vec<(Messa
     let labelled = |name: &str, text: String| names::labelled(name, &text, lang);
     let mut rows: Vec<(Message, String)> = Vec::new();
     for system in &plan.systems {
-        rows.push((words::SYSTEM, labelled(&system.name, source(&system.source, lang))));
+        rows.push((headings::SYSTEM, labelled(&system.name, source(&system.source, lang))));
     }
     if let Some(first) = plan.treatments.first() {
         rows.push((words::WORKLOAD, workload(plan, first, catalog, lang)));
@@ -71,7 +71,7 @@ fn facts(plan: &Plan, catalog: &[WorkloadDescription], lang: Lang) -> Vec<(Messa
         }
     }
     for beside in plan.beside() {
-        rows.push((words::BESIDE, labelled(&beside.name, self::beside(plan, beside, catalog, lang))));
+        rows.push((headings::BESIDE_NAME, labelled(&beside.name, self::beside(plan, beside, catalog, lang))));
     }
     rows.push((words::MEASURE, rules.join(lang.semicolon)));
     for (i, factor) in plan.factors.iter().enumerate() {
@@ -84,7 +84,7 @@ fn facts(plan: &Plan, catalog: &[WorkloadDescription], lang: Lang) -> Vec<(Messa
         rows.push((words::ENDPOINT, labelled(&endpoint.name, way(&endpoint.via, lang))));
     }
     for fault in &plan.faults {
-        rows.push((words::FAULT, labelled(&plan.systems[fault.system].name, harm(fault, lang))));
+        rows.push((headings::FAULT, labelled(&plan.systems[fault.system].name, harm(fault, lang))));
     }
     rows.push((words::DESIGN, design(plan, lang)));
     rows

@@ -1,6 +1,6 @@
 //! What preflight found, in words.
 
-use crate::messages::{Lang, fill, names, preflight as words, said};
+use crate::messages::{Lang, fill, headings, names, preflight as words, said};
 use dyno_model::preflight::{Obstacle, Place, PreflightFinding, Weight};
 use serde::Serialize;
 use std::fmt::Write;
@@ -47,7 +47,7 @@ pub fn preflight_list(findings: &[PreflightWords], lang: Lang) -> String {
     let mut findings: Vec<&PreflightWords> = findings.iter().collect();
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.weight));
     let name = |weight| match weight {
-        Weight::Warning => words::WARNING.text(lang),
+        Weight::Warning => headings::WARNING.text(lang),
         Weight::Fatal => words::FATAL.text(lang),
     };
     let width = name(Weight::Warning).width().max(name(Weight::Fatal).width());

@@ -135,7 +135,7 @@ fn roles(model: &ReportModel, lang: Lang) -> Table {
     };
     Sheet::of(&model.provenance.systems)
         .left(&headings::SYSTEM, |it| Cell::text(&it.name))
-        .left(&page::PAGE_KIND, |it| Cell::text(&it.kind))
+        .left(&headings::KIND, |it| Cell::text(&it.kind))
         .left(&headings::VERSION, |it| Cell::text(said(&it.version, lang)))
         .left(&page::PAGE_QUERY_MODE, |it| Cell::text(&it.query_mode))
         .left(&headings::PLACE, |it| Cell::text(place(it)))

@@ -74,12 +74,17 @@ impl Screen {
         self.text.push_str(&table.to_text(self.lang));
     }
 
-    /// Sentences below each other under a heading; nothing without any.
+    /// Sentences below each other.
+    pub(crate) fn items(&mut self, sentences: impl IntoIterator<Item = String>) {
+        sentences.into_iter().for_each(|sentence| self.begun_with("* ", &sentence));
+    }
+
+    /// The same under a heading; nothing without any.
     pub(crate) fn list(&mut self, title: Message, sentences: impl IntoIterator<Item = String>) {
         let mut sentences = sentences.into_iter().peekable();
         if sentences.peek().is_some() {
             self.heading(title);
         }
-        sentences.for_each(|sentence| self.begun_with("* ", &sentence));
+        self.items(sentences);
     }
 }

@@ -31,7 +31,7 @@ pub(crate) fn verdict(verdict: Option<Verdict>) -> Word {
         Some(Verdict::Worse) => word(&headings::VERDICT_WORSE, "worse"),
         Some(Verdict::Equivalent) => word(&headings::VERDICT_EQUIVALENT, "equivalent"),
         Some(Verdict::Inconclusive) => word(&headings::VERDICT_INCONCLUSIVE, "inconclusive"),
-        Some(Verdict::Invalid) => word(&headings::VERDICT_INVALID, "invalid"),
+        Some(Verdict::Invalid) => word(&headings::INVALID, "invalid"),
         None => word(&headings::VERDICT_NONE, "none"),
     }
 }
@@ -71,7 +71,7 @@ pub(crate) fn severity(severity: Severity) -> Word {
     match severity {
         Severity::Note => word(&headings::NOTE, "remark"),
         Severity::Warning => word(&headings::WARNING, "warning"),
-        Severity::Invalid => word(&headings::SEVERITY_INVALID, "invalid severe"),
+        Severity::Invalid => word(&headings::INVALID, "invalid severe"),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::notes::is_marked;
 use crate::cell::{Cell, Value};
 use crate::figures;
-use crate::messages::{Lang, Message, compare, fill, headings};
+use crate::messages::{Lang, Message, compare, fill, headings, names};
 use crate::sheet::Sheet;
 use crate::table::{Form, Table};
 use crate::words;
@@ -120,7 +120,7 @@ pub(super) fn over_all(model: &CompareModel, lang: Lang) -> Table {
 pub(super) fn interval(interval: Option<Range>, lang: Lang) -> Cell {
     Cell::figure(interval.map(|range| {
         let [low, high] = figures::ends(range);
-        fill!(compare::FROM_TO, lang, low, high)
+        fill!(names::FROM_TO, lang, low, high)
     }))
 }
 
@@ -161,9 +161,9 @@ type Count = (&'static Message, fn(&SideFigures) -> u64);
 fn books(pair: &TreatmentPair) -> Vec<Row<'static>> {
     let counts: [Count; 5] = [
         (&headings::NEVER_STARTED, |side| side.unstarted.unwrap_or_default()),
-        (&compare::FAILED_TRANSACTIONS, |side| side.failed),
+        (&headings::FAILED, |side| side.failed),
         (&compare::UNFINISHED_TRANSACTIONS, |side| side.unfinished),
-        (&compare::RETRIES, |side| side.retries),
+        (&headings::RETRIES, |side| side.retries),
         (&compare::LOST_UPDATES, |side| side.lost.unwrap_or_default()),
     ];
     let sides = [&pair.base, &pair.new];

@@ -21,7 +21,8 @@ pub(super) fn text(model: &CompareModel, lang: Lang) -> String {
     screen.list(compare::COMPARE_DOUBTS, doubts(model, lang));
     let over_all = tables::over_all(model, lang);
     if !over_all.is_empty() {
-        screen.list(compare::COMPARE_OVER_ALL, answers(model, lang));
+        screen.heading(compare::COMPARE_OVER_ALL);
+        screen.items(answers(model, lang));
         screen.text.push('\n');
         screen.table(&over_all);
     }

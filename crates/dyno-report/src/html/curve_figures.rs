@@ -26,11 +26,11 @@ pub(super) const TOLD: usize = 60;
 /// The response times that have panels beside each other, and their axis. Beside the name of a group there is no room for more than the abbreviation.
 pub(super) fn times(page: &Page<'_>, has_room: bool) -> ([(Metric, &'static str); 3], Axis) {
     let (p95, p99) = match has_room {
-        true => (&page::CHART_PANEL_P95, &page::CHART_PANEL_P99),
-        false => (&page::CHART_PANEL_P95_SHORT, &page::CHART_PANEL_P99_SHORT),
+        true => (&page::CHART_PANEL_P95, &page::CHART_P99),
+        false => (&headings::P95, &headings::P99),
     };
     let measures = [
-        (Metric::MeanMs, page.text(&page::CHART_PANEL_MEAN)),
+        (Metric::MeanMs, page.text(&headings::MEAN)),
         (Metric::P95Ms, page.text(p95)),
         (Metric::P99Ms, page.text(p99)),
     ];
@@ -74,7 +74,7 @@ pub(super) fn curves(
         Some(over) => fill!(page::CHART_DESCRIPTION_POINTS, lang, measure, over = over.title, lines),
     };
     let chart = CurveChart {
-        x_title: over.map_or_else(|| page.text(&page::CHART_CLIENTS), |over| over.title).to_owned(),
+        x_title: over.map_or_else(|| page.text(&headings::CLIENTS), |over| over.title).to_owned(),
         y_title: axis.title.to_owned(),
         y_title_logarithmic: axis.logarithmic.to_owned(),
         quantity: axis.quantity,

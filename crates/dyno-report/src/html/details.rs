@@ -122,7 +122,7 @@ fn drawn<'a>(
     let labels = Labels { id: &id, title: &title, description: &description };
     let chart = TimelineChart {
         x_title: page.text(&page::CHART_SECONDS).to_owned(),
-        throughput_title: page.text(&page::CHART_PER_SECOND).to_owned(),
+        throughput_title: page.text(&headings::THROUGHPUT).to_owned(),
         latency_title: page.text(&page::CHART_TIME).to_owned(),
         median_label: page.text(&page::CHART_MEDIAN).to_owned(),
         p99_label: page.text(&page::CHART_P99).to_owned(),

@@ -6,7 +6,7 @@ use crate::chart::curves::{Curve, CurvePanel, CurvePoint, Style};
 use crate::chart::palette::{SLOTS, Slot};
 use crate::chart::text::Quantity;
 use crate::figures;
-use crate::messages::{conclusion, fill, page};
+use crate::messages::{conclusion, fill, headings, page};
 use dyno_analysis::model::{SearchRow, SearchStep};
 use dyno_model::limit::LimitMeasure;
 use dyno_model::plan::LoadBy;
@@ -53,7 +53,7 @@ pub(super) fn figure(page: &Page<'_>) -> Option<Figure> {
 fn axes(page: &Page<'_>, most: LoadBy, measure: LimitMeasure) -> (Over, Axis) {
     let title = match most {
         LoadBy::Rate => &page::CHART_OFFERED,
-        LoadBy::Clients => &page::CHART_CLIENTS,
+        LoadBy::Clients => &headings::CLIENTS,
     };
     let over = Over { title: page.text(title), is_measured: true };
     let axis = match measure {

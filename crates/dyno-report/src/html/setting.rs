@@ -83,10 +83,10 @@ fn systems(page: &Page<'_>) -> Table {
     };
     Sheet::of(&page.model.provenance.systems)
         .left(&headings::SYSTEM, |system| Cell::text(&system.name))
-        .left(&page::PAGE_KIND, |system| Cell::text(&system.kind))
+        .left(&headings::KIND, |system| Cell::text(&system.kind))
         .left(&headings::VERSION, |system| Cell::text(said(&system.version, page.lang)))
         .left(&page::PAGE_QUERY_MODE, |system| Cell::text(&system.query_mode))
-        .left(&page::PAGE_ORIGIN, |system| Cell::text(origin(system)))
+        .left(&headings::PLACE, |system| Cell::text(origin(system)))
         .left(&page::PAGE_STARTS, |system| Cell::text(starts(page, system.starts.as_ref())))
         .table()
 }

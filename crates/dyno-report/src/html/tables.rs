@@ -111,7 +111,7 @@ fn kept_cell(page: &Page<'_>, row: Option<&TreatmentRow>) -> Markup {
         }
         " " br;
         @match row.lost_percent {
-            None => small { (page.text(&page::PAGE_KEPT_NOT_CHECKED)) },
+            None => small { (page.text(&headings::NOT_CHECKED)) },
             Some(0.0) => small { (page.text(&page::PAGE_KEPT_NOTHING_LOST)) },
             Some(percent) => span.alarm {
                 (fill!(page::PAGE_KEPT_LOST, page.lang, percent = figures::percent(percent)))

@@ -57,7 +57,6 @@ pub(crate) fn answer(model: &CompareModel, over_all: &OverAll, lang: Lang) -> St
 }
 
 /// A doubt as a whole sentence.
-#[expect(clippy::too_many_lines, reason = "a table: one arm per doubt")]
 pub(crate) fn doubt(doubt: &CompareDoubt, lang: Lang) -> String {
     let number = |number: &u32| figures::count(u64::from(*number));
     let side = |name: &SideName| side(*name, lang);

@@ -343,7 +343,7 @@ fn claim(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> (String, V
         let [low, high] = [low, high].map(|share| figures::percent(share * 100.0));
         let difference = match low == high {
             true => low,
-            false => fill!(CLAIM_SPAN, lang, low, high),
+            false => fill!(names::FROM_TO, lang, low, high),
         };
         let clients = names::clients(&cells.clients, lang);
         Some(fill!(message, lang, faster, slower, clients, difference))

@@ -67,7 +67,6 @@ messages! {
         TEST_SETTINGS: "Settings",
         TOPOLOGY: "Topology",
         PROCEDURE: "Test procedure",
-        ROLE: "role",
         PLACE: "where",
         NUM: "NUM",
         PROXY: "proxy",
@@ -220,7 +219,6 @@ messages! {
         VERDICT_WORSE: "worse",
         VERDICT_EQUIVALENT: "equivalent",
         VERDICT_INCONCLUSIVE: "inconclusive",
-        VERDICT_INVALID: "invalid",
         VERDICT_NONE: "none",
         VALID: "valid",
         WARNED: "warned",
@@ -235,7 +233,6 @@ messages! {
         BROKEN: "broken",
         NOTE: "note",
         WARNING: "warning",
-        SEVERITY_INVALID: "invalid",
         // In the place of a value that does not exist or rests on too little data.
         ABSENT: "-",
     },
@@ -248,6 +245,7 @@ messages! {
         // What a text is about, and the text.
         LABELLED: "{label}: {text}",
         WITH_NOTE: "{name} ({note})",
+        FROM_TO: "{low} to {high}",
         // A long time.
         DAYS: "{number} days",
         // What was done to a node on purpose.
@@ -288,8 +286,6 @@ messages! {
         CLAIM_UNDECIDED: "Whether {faster} is faster than {slower} at {clients} is not decided.",
         CLAIM_ONE_RUN: "There is one run of each, and one run does not show how large the noise is; repeat each at least {needed} times.",
         CLAIM_FEW_RUNS: "There are {repeats} runs of each, too few to show how large the noise is; repeat each at least {needed} times.",
-        // A span of percentages.
-        CLAIM_SPAN: "{low} to {high}",
         VERDICTS_DISABLED: "Verdicts are disabled: to tell a difference from chance takes at least {needed} blocks, and this run has {blocks}.",
         LOST_SILENTLY: "{line} lost {percent} of its acknowledged updates at {clients}, and no statement reported an error.",
         LOST_SILENTLY_RANGE: "{line} lost between {percent_min} and {percent_max} of its acknowledged updates at {clients}, and no statement reported an error.",
@@ -491,7 +487,6 @@ messages! {
         // The list of `dyno plan`.
         FINDINGS: "Preflight:",
         NO_FINDINGS: "Preflight found nothing that speaks against it.",
-        WARNING: "warning",
         FATAL: "error",
         // What was found, each with its remedy.
         TRIAL_TOO_LONG: "a trial may last at most three days, with warm-up and grace period",
@@ -533,14 +528,11 @@ messages! {
     // A plan (`dyno plan`).
     plan: plan::Texts {
         // Heads of lines.
-        SYSTEM: "system",
         WORKLOAD: "workload",
         MEASURE: "measure",
         FACTOR: "factor",
         STORAGE: "storage",
         ENDPOINT: "endpoint",
-        FAULT: "fault",
-        BESIDE: "beside",
         BESIDE_WITH: "{workload}, {clients:1 client|# clients}",
         DESIGN: "design",
         // Systems, workloads, storages, ways.
@@ -810,7 +802,6 @@ messages! {
         NOTE_COMMANDS: "Times are in milliseconds, of all valid repeats of a test together. The first row is the whole transaction, the others are its commands; the percentiles of commands do not add up to that of the transaction.",
         NOTE_TEST_INVALID: "No valid repeat: this test has no figures.",
         NOTE_COMPARISONS: "Ratios are geometric means over blocks with an interval of Student's t on logarithms, paired by block; the scatter of a comparison is drawn towards that of the others as far as they are alike. All comparisons of the same two systems or levels are one question. They are called better or worse only where that question was answered (Holm, over all questions of this report) and after correction for all of them (Benjamini and Hochberg): on average at most {alpha} of such verdicts are false, and where nothing differs at all, {alpha} is the risk that any verdict is. Intervals are widened likewise (Benjamini and Yekutieli), to {levels}, so that better and worse leave out 1 and inconclusive does not. Equivalent means that the 90 % interval, which then is shown, lies inside a margin of {margin}; inconclusive means that the data do not tell, not that there is no difference. Where a side did not work in some of its trials, the others may speak against it and not for it.",
-        NOTE_LEVELS: "{low} to {high}",
         NOTE_LEVEL_NONE: "95 %",
         NOTE_BOUNDS: "≥: a lower bound. Arrivals that were never started, failed or were cut off have no response time; it is at least their age when they were last seen. A percentile is a value where it is the same whatever their response times were, and else this or more; a mean or maximum is a bound as soon as one arrival did not commit. A verdict on bounds is given only when the bound is already worse. Curves end where bounds begin.",
         NOTE_SCATTER: "The standard error of each ratio ({metric}), and what its variance is made of: differences between starts of a server, between data sets, between trials, and the changes from second to second within trials. What a whole block shares is in both sides of a ratio and cancels out. Longer windows lower only what is within trials; more blocks lower all of it. A dash is a part that does not exist here, or that is not known. Blocks needed: about how many would show a difference of {margin} in a question that is open.",
@@ -868,7 +859,6 @@ messages! {
         GROWTH_SERVER: "of it the server",
         GROWTH_READ: "read MB/s",
         GROWTH_WRITTEN: "written MB/s",
-        GROWTH_BUSY: "disk busy",
         GROWTH_DATA: "data MB",
         GROWTH_AXIS: "rows in the table",
         GROWTH_PANEL_RATE: "Rows inserted per second",
@@ -927,7 +917,6 @@ messages! {
         PAGE_KEPT: "Throughput, and how much of it was kept",
         PAGE_KEPT_NOTHING_LOST: "0 lost",
         PAGE_KEPT_LOST: "{percent} lost",
-        PAGE_KEPT_NOT_CHECKED: "not checked",
         PAGE_KEPT_NOTE: "The first figure: committed transactions per second, mean over valid trials. The second: the share of acknowledged updates that are not in the data afterwards.",
         PAGE_CHIP_NOT_WORKING: "did not work",
         PAGE_CHIP_LOST: "data lost",
@@ -942,7 +931,6 @@ messages! {
         PAGE_NO_AUDIT: "The workload has no audit, or none was run; whether the data survived is not known.",
         PAGE_AUDIT_LOST: "Treatments that lost updates",
         // Charts.
-        CHART_CLIENTS: "clients",
         CHART_THROUGHPUT: "transactions per second",
         CHART_THROUGHPUT_LOG: "transactions per second (logarithmic)",
         CHART_TIME: "response time",
@@ -954,7 +942,6 @@ messages! {
         CHART_ERRORS: "errors/s",
         CHART_KEY_OTHERS: "others",
         CHART_CAPTION_ERRORS: "Errors: attempts of transactions that ended with one, and attempts to connect that failed, per second, by kind.",
-        CHART_PER_SECOND: "tx/s",
         CHART_CPU: "CPU",
         CHART_DISK: "disk MB/s",
         CHART_SESSIONS: "sessions",
@@ -962,7 +949,6 @@ messages! {
         CHART_KEY_USER: "user",
         CHART_KEY_SYSTEM: "system",
         CHART_KEY_IOWAIT: "I/O wait",
-        CHART_KEY_STEAL: "steal",
         CHART_KEY_SERVER: "of it the server",
         CHART_KEY_GENERATOR: "of it the generator",
         CHART_KEY_READ: "read",
@@ -1042,11 +1028,7 @@ messages! {
         CHART_CAPTION_FOREST_ONE: "Markers are ratios of one block; the band is the margin of {margin} inside which a difference counts as none. Without more blocks there are no intervals.",
         CHART_MEDIAN: "median",
         CHART_P99: "99th percentile",
-        CHART_PANEL_MEAN: "mean",
         CHART_PANEL_P95: "95th percentile",
-        CHART_PANEL_P99: "99th percentile",
-        CHART_PANEL_P95_SHORT: "p95",
-        CHART_PANEL_P99_SHORT: "p99",
         CHART_PANEL_OF: "{group}: {measure}",
         CHART_BLOCK: "block {block}",
         CHART_BLOCK_INVALID: "block {block}, invalid",
@@ -1083,8 +1065,6 @@ messages! {
         PAGE_STARTS_ONE: "1; {mean} s",
         PAGE_STARTS_OF: "{number}; {mean} s in the mean, {max} s at most",
         PAGE_STARTS_COPIED: "{number}; {mean} s in the mean, {max} s at most, and {copied} s to copy the data",
-        PAGE_KIND: "kind",
-        PAGE_ORIGIN: "where",
         PAGE_MANAGED: "started by dyno",
         PAGE_QUERY_MODE: "statements",
         PAGE_ASKED: "asked",
@@ -1151,9 +1131,7 @@ messages! {
         STATEMENT_MEAN: "mean time of {statement}",
         TREATMENTS_USED: "treatments",
         COMPARE_DEGREES: "degrees of freedom",
-        FAILED_TRANSACTIONS: "failed",
         UNFINISHED_TRANSACTIONS: "cut off",
-        RETRIES: "retries",
         LOST_UPDATES: "lost updates",
         // A treatment over its rows, with valid trials of base and new.
         TREATMENT_GROUP: "{treatment} (n = {base} and {new})",
@@ -1161,7 +1139,6 @@ messages! {
         AGAINST: "{new} against {base}",
         // Mark behind a verdict that is certain, but perhaps inside the margin.
         PERHAPS_SMALL: "{verdict} ~",
-        FROM_TO: "{low} to {high}",
         ANNOTATION_WORSE: "Worse: {metric} of {treatment} is {ratio} times that of base.",
         // An answer over all treatments, with its verdict.
         COMPARE_ANSWER: "{verdict}: {sentence}",

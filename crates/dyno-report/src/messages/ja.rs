@@ -26,7 +26,6 @@ pub(super) const JAPANESE: Language<Texts> = Language {
     space: "",
     texts: Texts {
         headings: headings::Texts {
-            // Sections.
             CONCLUSIONS: "測定結果から言えること",
             RESULTS: "測定結果",
             QUESTIONS: "実験の問い",
@@ -73,7 +72,6 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             TEST_SETTINGS: "設定",
             TOPOLOGY: "構成",
             PROCEDURE: "試験手順",
-            ROLE: "役割",
             PLACE: "場所",
             NUM: "件数",
             PROXY: "プロキシ",
@@ -91,7 +89,6 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             CLIENTS_MOST: "最大 {clients} クライアント",
             THIS_MACHINE: "上記のマシン",
             ALL_CONCLUSIONS: "結論",
-            // Columns.
             SYSTEM: "システム",
             CLIENTS: "クライアント数",
             TRIALS_VALID: "n",
@@ -174,7 +171,6 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             MAX: "最大",
             MEAN: "平均",
             TRANSACTION: "トランザクション",
-            // Percentiles.
             P50: "p50",
             P70: "p70",
             P80: "p80",
@@ -182,7 +178,6 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             P95: "p95",
             P99: "p99",
             P999: "p99.9",
-            // Columns.
             OK: "成功",
             TRIAL: "試行",
             REASON: "理由",
@@ -215,12 +210,10 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             VALUE: "値",
             SERIES: "系列",
             METRIC: "指標",
-            // Words in cells.
             VERDICT_BETTER: "優れる",
             VERDICT_WORSE: "劣る",
             VERDICT_EQUIVALENT: "同等",
             VERDICT_INCONCLUSIVE: "判定不能",
-            VERDICT_INVALID: "無効",
             VERDICT_NONE: "なし",
             VALID: "有効",
             WARNED: "警告あり",
@@ -235,8 +228,6 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             BROKEN: "違反",
             NOTE: "備考",
             WARNING: "警告",
-            SEVERITY_INVALID: "無効",
-            // In the place of a value that does not exist or rests on too little data.
             ABSENT: "-",
         },
         names: names::Texts {
@@ -244,8 +235,8 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             LINE_AT: "{line}、{clients}",
             LABELLED: "{label}：{text}",
             WITH_NOTE: "{name}（{note}）",
+            FROM_TO: "{low}～{high}",
             DAYS: "{number} 日",
-            // What was done to a node on purpose.
             FAULT_KILL: "{node} を強制終了",
             FAULT_STOP: "{node} を停止",
             FAULT_CONTINUE: "{node} を再開",
@@ -257,7 +248,6 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             FAULT_FREE_DISK: "{node} のディスクを空ける",
             FAULT_PROMOTE: "{node} を昇格",
             FAULT_RUN: "コマンド実行：{node}",
-            // Metrics.
             METRIC_THROUGHPUT: "スループット",
             METRIC_MEAN: "平均応答時間",
             METRIC_P50: "応答時間の中央値",
@@ -282,7 +272,6 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             CLAIM_UNDECIDED: "{clients} で {faster} が {slower} より速いかどうかは、判定できません。",
             CLAIM_ONE_RUN: "測定はそれぞれ 1 回だけです。1 回の測定では、ばらつきの大きさは分かりません。それぞれ {needed} 回以上測定してください。",
             CLAIM_FEW_RUNS: "測定はそれぞれ {repeats} 回で、ばらつきの大きさを示すには足りません。それぞれ {needed} 回以上測定してください。",
-            CLAIM_SPAN: "{low}～{high}",
             VERDICTS_DISABLED: "判定は行いません。差を偶然と区別するには少なくとも {needed} ブロックが必要ですが、この測定は {blocks} ブロックです。",
             LOST_SILENTLY: "{line} では、{clients} で、コミット応答済みの更新の {percent} が失われました。エラーを報告した SQL 文はありませんでした。",
             LOST_SILENTLY_RANGE: "{line} では、{clients} で、コミット応答済みの更新の {percent_min}～{percent_max} が失われました。エラーを報告した SQL 文はありませんでした。",
@@ -352,7 +341,6 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             WITHOUT_VERDICT_RANGE: "判定なし：{clients} で、{subject} の{metric}は {baseline} の {ratio_min}～{ratio_max} 倍でした。",
         },
         checkup: checkup::Texts {
-            // Sections of `dyno doctor`.
             THIS_MACHINE: "このマシン",
             DISKS: "ディスク",
             SERVERS: "dyno が起動できるサーバー",
@@ -362,7 +350,6 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             NOTHING_SPOILS: "測定の妨げになるものは見つかりませんでした。",
             SPOILS: "測定の妨げになりうるものが {doubts} 件あります。",
             LOOKING: "マシンを調べ、続いて負荷生成側を試します。10 秒ほどかかります。",
-            // What was looked at.
             PROCESSORS: "プロセッサー",
             CLOCK: "時計",
             SPEED: "プロセッサーの速度",
@@ -371,7 +358,6 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             PORTS: "ローカルポート",
             DISK: "{folder} のディスク",
             NEIGHBOURS: "ほかの負荷",
-            // What was found.
             USABLE: "使用可能 {usable} 個",
             USABLE_NAMED: "使用可能 {usable} 個、{model}",
             CLOCK_TAKES: "1 回の読み取りに {nanos} ns（クロックソース {source}）",
@@ -401,18 +387,15 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             GENERATOR_SILENT_REMEDY: "マシンがほかに何をしているかを調べてください",
         },
         terminal: terminal::Texts {
-            // Labels.
             ERROR: "エラー:",
             WARNING: "警告:",
             BECAUSE: "原因:",
             HELP: "ヒント:",
-            // Spans of time.
             SECONDS: "{seconds} 秒",
             MINUTES: "{minutes} 分",
             MINUTES_SECONDS: "{minutes} 分 {seconds} 秒",
             HOURS: "{hours} 時間",
             HOURS_MINUTES: "{hours} 時間 {minutes} 分",
-            // Phases of a trial.
             PHASE_SCHEMA: "スキーマ作成",
             PHASE_LOAD: "データ投入",
             PHASE_RAMP: "クライアント接続",
@@ -420,7 +403,6 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             PHASE_MEASURE: "測定",
             PHASE_AUDIT: "整合性検査",
             PHASE_TEARDOWN: "後片付け",
-            // Where the run is.
             TRIALS_DONE: "{trials} 試行中 {done} 試行が完了",
             TRIALS_DONE_LEFT: "{trials} 試行中 {done} 試行が完了、残り約 {left}",
             AT_TRIAL: "ブロック {block}/{blocks}、試行 {trial}/{trials}：{treatment}",
@@ -429,12 +411,10 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             SPENT: "経過 {spent}、残り約 {left}",
             SPENT_RATE: "経過 {spent}、残り約 {left}  毎秒 {rate} トランザクション",
             INTERRUPTED: "中断の要求：実行中の試行を終え、結果を書き込みます。もう一度 Ctrl-C を押すと直ちに停止します",
-            // What happened.
             SYSTEM_READY: "{system}：準備完了、バージョン {version}",
             SYSTEM_FAILED: "{system}：失敗：{reason}",
             TRIAL_FAILED: "{trial}  {treatment}：失敗：{reason}",
             TRIAL_MEASURED: "{trial}  {treatment}：{figures}",
-            // Figures of a trial, as a list.
             RATE: "毎秒 {rate} トランザクション",
             MEAN: "平均 {time}",
             PERCENTILE: "p{percentage} {time}",
@@ -448,19 +428,16 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             UPDATES_LOST: "更新の損失 {lost} 件！",
             UPDATES_LOST_LEAST: "更新の損失 {lost} 件以上！",
             NOT_VALID: "無効！",
-            // Looks at the data after a block.
             LOOKED: "ブロック {block} の後：{questions} 件の問いのうち {decided} 件に答えが出ました",
             LOOKED_DECIDED: "ブロック {block} の後：{questions} 件の問いのうち {decided} 件に答えが出たため、測定を終えます",
             LOOKED_HOPELESS: "ブロック {block} の後：{questions} 件の問いのうち {decided} 件に答えが出ました。残りは予算内で決着する見込みがほとんどないため、測定を終えます",
             LOOKED_BUDGET: "ブロック {block} の後：{questions} 件の問いのうち {decided} 件に答えが出ました。予算を使い切りました",
             LOOKED_LIMIT: "ブロック {block} の後：制限値に違反したため、測定を終えます",
-            // Loads that a search tried; `load` is LOAD_RATE or LOAD_CLIENTS.
             LOAD_RATE: "毎秒 {rate} 件",
             STEP_HELD: "{trial}  {treatment}：{load}：{measure} {figure}、達成",
             STEP_NOT_HELD: "{trial}  {treatment}：{load}：{measure} {figure}、未達成",
             STEP_GENERATOR: "{trial}  {treatment}：{load}：{measure} {figure}、未達成（負荷生成側の限界に到達）",
             STEP_UNKNOWN: "不明",
-            // Before the run and after it.
             RESUMED: "{folder} の測定を再開します。{trials} 試行中 {done} 試行が測定済みです",
             NOT_LOOKED: "ブロック {block} のデータを確認できません：{error}",
             ENDED_EARLY: "所定の時間より前に終了した試行：{trials}。`dyno run --resume {folder}` で測定し直せます",
@@ -470,19 +447,15 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             REPORT: "レポート：{paths}",
         },
         preflight: preflight::Texts {
-            // What a finding is about, and the finding with its remedy.
             LOAD: "負荷",
             RESULTS: "結果",
             THIS_MACHINE: "このマシン",
             STORAGE: "ストレージ {name}",
             ENDPOINT: "エンドポイント {name}",
             WITH_REMEDY: "{place}：{message}（{remedy}）",
-            // The list of `dyno plan`.
             FINDINGS: "事前点検：",
             NO_FINDINGS: "事前点検で問題は見つかりませんでした。",
-            WARNING: "警告",
             FATAL: "エラー",
-            // What was found, each with its remedy.
             TRIAL_TOO_LONG: "1 回の試行は、ウォームアップと終了時の猶予時間を含めて最長 3 日です",
             TRIAL_TOO_LONG_REMEDY: "load.duration または load.time_limit を短くし、代わりにブロックを増やしてください",
             TOO_FEW_FILES: "クライアント数 {clients} では最大 {needed} 個のファイルを開く必要がありますが、このプロセスが開けるのは {allowed} 個です",
@@ -520,18 +493,13 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             SCRIPTS_UNTRIED_REMEDY: "サーバーがまだ応答するかどうかを確認してください",
         },
         plan: plan::Texts {
-            // Heads of lines.
-            SYSTEM: "システム",
             WORKLOAD: "ワークロード",
             MEASURE: "測定",
             FACTOR: "因子",
             STORAGE: "ストレージ",
             ENDPOINT: "エンドポイント",
-            FAULT: "障害",
-            BESIDE: "同時実行",
             BESIDE_WITH: "{workload}、クライアント数 {clients}",
             DESIGN: "実験計画",
-            // Systems, workloads, storages, ways.
             NODES: "{kind}（{nodes} ノード）",
             SQL_NODES: "{kind}（SQL ノード {nodes}、データノード {data}）",
             STARTED: "{program}、dyno が起動",
@@ -548,7 +516,6 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             WAY_APPLICATION: "{program} 上の {war}、dyno が起動",
             HARM: "{from}後に {fault}",
             HARM_WITHIN: "{from}～{to}後に {fault}",
-            // How trials are loaded, as a list.
             STOP_TRANSACTIONS: "全クライアント合計で {number} トランザクション",
             STOP_PER_CLIENT: "クライアントごとに {number} トランザクション",
             STOP_ROWS: "{number} 行まで",
@@ -562,23 +529,19 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             THINK: "シンクタイム {duration}",
             FIND_RATE: "{limit} を保つ最大の到着レート：試行ごとに約 {steps} 通りの負荷を試す、それぞれ {rule}",
             FIND_CLIENTS: "{limit} を保つ最大のクライアント数：試行ごとに約 {steps} 通りの負荷を試す、それぞれ {rule}",
-            // Design.
             IN_BLOCKS: "{treatments} 測定条件、{blocks} ブロック、ブロックごとに無作為な順序（シード {seed}）：{trials} 試行",
             IN_BUDGET: "{treatments} 測定条件、最大 {blocks} ブロック、ブロックごとに無作為な順序（シード {seed}）：{trials} 試行",
             SPLIT_IN_BLOCKS: "{treatments} 測定条件、{blocks} ブロック。ブロックごとに {plots} の一次単位を無作為な順序で（それぞれサーバーを 1 回起動）、その中でも無作為な順序で測定（シード {seed}）：{trials} 試行、サーバーの起動 {starts} 回",
             SPLIT_IN_BUDGET: "{treatments} 測定条件、最大 {blocks} ブロック。ブロックごとに {plots} の一次単位を無作為な順序で（それぞれサーバーを 1 回起動）、その中でも無作為な順序で測定（シード {seed}）：{trials} 試行、サーバーの起動 {starts} 回",
             MORE_TRIALS: "ほかに {blocks} ブロックの {trials} 試行（順序はブロックごとに異なります）",
-            // Starts of servers between the trials.
             START: "{system}：起動",
             START_ON: "{system}（{storage}）：起動",
             START_WITH: "{system}：次の設定で起動：{settings}",
             START_ON_WITH: "{system}（{storage}）：次の設定で起動：{settings}",
-            // Time.
             TIME: "所要時間は約 {likely}、最大 {at_most}です。大きなテーブルの投入にかかる時間は含みません。",
             TIME_ASSUMED: "所要時間は、毎秒 {rate} トランザクションと仮定して約 {likely}、最大 {at_most}です。大きなテーブルの投入にかかる時間は含みません。",
             TIME_BUDGET: "問いに答えが出た時点で終わります。早くても 3 ブロック後で、{budget}を超えません。全ブロックを測定すると約 {likely}かかります。",
             TIME_BUDGET_ASSUMED: "問いに答えが出た時点で終わります。早くても 3 ブロック後で、{budget}を超えません。毎秒 {rate} トランザクションと仮定すると、全ブロックで約 {likely}かかります。",
-            // What a pilot says of the number of blocks.
             PILOT: "パイロット：同じブロック内の 2 つの測定条件の{metric}は、偶然だけで {percent} 異なります（標準偏差、自由度 {degrees}）。",
             PILOT_DIFFERENCE: "検出したい差",
             PILOT_BLOCKS: "ブロック数",
@@ -588,15 +551,12 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             PILOT_SEES_NOTHING: "1 ブロックのこの計画では、どんな差も偶然と区別できません。",
         },
         stored: stored::Texts {
-            // Versions of clusters.
             CLUSTER_VERSION: "{nodes} × {version}、データノード {data} 個",
             REPLICA_SYNCHRONOUS: "{version}、同期レプリカ 1 個",
             REPLICA_ASYNCHRONOUS: "{version}、非同期レプリカ 1 個",
             REPLICAS_SYNCHRONOUS: "{version}、同期レプリカ {replicas} 個",
             REPLICAS_ASYNCHRONOUS: "{version}、非同期レプリカ {replicas} 個",
-            // Values of settings.
             NOT_READ_BACK: "{value}（指定値。サーバーからは確認不可）",
-            // Kinds of failures.
             CONNECT_REFUSED: "接続拒否",
             CONNECTION_LOST: "接続切断",
             TIMEOUT: "タイムアウト",
@@ -621,11 +581,9 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             UNEXPECTED_STATUS: "想定外のステータス",
             UNEXPECTED_BODY: "想定外の本文",
             OTHER: "その他",
-            // Machines.
             VIRTUAL_MACHINE: "仮想マシン",
             CONTAINER: "コンテナー",
             VIRTUAL_MACHINE_AND_CONTAINER: "仮想マシン、コンテナー",
-            // What differs between the sides of a comparison.
             PROCESSOR: "プロセッサー",
             PROCESSORS: "論理プロセッサー数",
             PROCESSORS_USABLE: "使用可能なプロセッサー数",
@@ -650,7 +608,6 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             WORKERS: "ワーカー数",
             GRACE: "終了時の猶予時間",
             TIME_LIMIT: "制限時間",
-            // Values that differ.
             AFTER_TRANSACTIONS: "{number} トランザクション後",
             AFTER_TRANSACTIONS_PER_CLIENT: "各クライアント {number} トランザクション後",
             AT_ROWS: "{number} 行",
@@ -658,7 +615,6 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             AUTOMATIC: "自動",
             BY_KIND: "種別による",
             EVERY: "すべて",
-            // Reasons.
             INTERRUPTED: "ユーザーが中断しました",
             LIMIT_AT_ROWS: "{target} 行のうち {rows} 行で制限時間に達しました",
             LIMIT_AFTER: "{wanted} トランザクションのうち {started} で制限時間に達しました",
@@ -675,7 +631,6 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             DIED: "システムが停止しました：{reason}",
             AUDIT: "整合性検査：{reason}",
             LINE_CUT: "{place}：最後の行が途中で切れています",
-            // What preflight is told by dyno's own parts.
             NO_SERVER: "{kind} のサーバーが見つかりません。探した場所：{programs}",
             NO_SERVER_REMEDY: "spec の server.bin_dir または環境変数 {variable} でフォルダーを指定してください。Debian では scripts/servers でインストールできます",
             NOT_CONNECTED: "{place} に接続できません：{failure}",
@@ -792,7 +747,6 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             NOTE_COMMANDS: "時間の単位はミリ秒で、試験の有効な反復をすべてまとめた値です。最初の行はトランザクション全体、ほかの行はそのコマンドです。コマンドのパーセンタイルの合計は、トランザクションのパーセンタイルにはなりません。",
             NOTE_TEST_INVALID: "有効な反復がないため、この試験の値はありません。",
             NOTE_COMPARISONS: "比はブロックにわたる幾何平均で、区間はブロックごとに対にした対数値のスチューデントの t 分布によります。各比較のばらつきは、互いに似ている程度に応じて、ほかの比較のばらつきに近づけてあります。同じ 2 つのシステムまたは水準の比較は、まとめて 1 つの問いです。「優れる」「劣る」と判定するのは、その問いに答えが出て（Holm 法、このレポートのすべての問いについて補正）、さらにその問いのすべての比較について補正した（Benjamini–Hochberg 法）場合だけです。誤った判定の割合は平均して {alpha} 以下で、どこにも差がないときに判定が 1 つでも出る危険は {alpha} です。区間も同様に広げてあり（信頼水準 {levels}、Benjamini–Yekutieli 法）、「優れる」「劣る」の区間は 1 を含まず、「判定不能」の区間は 1 を含みます。「同等」は、90 % 信頼区間（この場合はこれを表示します）が許容差 {margin} の範囲に収まることを意味します。「判定不能」は、データからは判断できないという意味で、差がないという意味ではありません。一方が一部の試行で正常に動作しなかった場合、残りの試行は、その側に不利な判断の根拠にはなりますが、有利な判断の根拠にはなりません。",
-            NOTE_LEVELS: "{low}～{high}",
             NOTE_LEVEL_NONE: "95 %",
             NOTE_BOUNDS: "≥：下限値。開始されなかった、失敗した、または打ち切られた到着には応答時間がなく、少なくとも最後に確認された時点での経過時間になります。それらの応答時間がどうであっても同じ値になるパーセンタイルは値として、そうでないものはそれ以上の値として示します。平均と最大は、コミットされなかった到着が 1 件でもあれば下限値です。下限値についての判定は、下限の時点ですでに劣っている場合にだけ示します。曲線は下限値になるところで終わります。",
             NOTE_SCATTER: "{metric}の比ごとの標準誤差と、その分散の内訳です。内訳は、サーバーの起動間の差、データセット間の差、試行間の差、試行内での 1 秒ごとの変動です。ブロック全体に共通する変動は、比の両側に含まれるため打ち消されます。計測時間を延ばすと減るのは試行内の分だけで、ブロックを増やすとすべてが減ります。「–」は、この実験にはない成分か、値が分からない成分です。必要ブロック数は、まだ答えの出ていない問いで {margin} の差を検出できる、およそのブロック数です。",
@@ -828,7 +782,6 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             NOTE_LOAD_PER_CLIENT: "試行は、各クライアントが {transactions} トランザクションを終えた後に終了します。{warmup}、1 トランザクションの実行は最大 {attempts} 回です。",
             NOTE_LOAD_ROWS: "試行は、テーブルが {rows} 行になると終了します。{warmup}、1 トランザクションの実行は最大 {attempts} 回です。",
             NOTE_LOAD_DURATION: "試行は {duration} で終了します。{warmup}、1 トランザクションの実行は最大 {attempts} 回です。",
-            // What is missing or cannot be read.
             NOTE_NO_END: "この測定には終了の記録がありません。強制終了されたか、まだ実行中です。",
             NOTE_UNREADABLE: "読み取れません：{what}。",
             NOTE_UNREADABLE_MORE: "読み取れなかったものがほかに {more} 件あります。Markdown と JSON のレポートにすべて記載しています。",
@@ -849,7 +802,6 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             GROWTH_SERVER: "うちサーバー",
             GROWTH_READ: "読み込み MB/s",
             GROWTH_WRITTEN: "書き込み MB/s",
-            GROWTH_BUSY: "ディスクビジー率",
             GROWTH_DATA: "データ MB",
             GROWTH_AXIS: "テーブルの行数",
             GROWTH_PANEL_RATE: "1 秒あたりの挿入行数",
@@ -872,7 +824,6 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             GROWTH_RESOURCES: "この間に、マシンの CPU 使用率は {cpu_before} から {cpu_after} に、ディスクのビジー率は {disk_before} から {disk_after} に変わりました。",
         },
         page: page::Texts {
-            // Around the page.
             PAGE_CONTENTS: "目次",
             PAGE_DETAILS: "測定条件ごとの詳細",
             PAGE_DETAILS_NOTE: "測定条件を開くと、SQL 文、応答時間の分布、試行とその推移を表示します。",
@@ -905,7 +856,6 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             PAGE_KEPT: "スループットと、失われずに残った割合",
             PAGE_KEPT_NOTHING_LOST: "損失 0",
             PAGE_KEPT_LOST: "損失 {percent}",
-            PAGE_KEPT_NOT_CHECKED: "未検査",
             PAGE_KEPT_NOTE: "1 つ目の値：1 秒あたりにコミットされたトランザクション数（有効な試行の平均）。2 つ目の値：コミット応答済みの更新のうち、後でデータに残っていなかったものの割合。",
             PAGE_CHIP_NOT_WORKING: "動作せず",
             PAGE_CHIP_LOST: "データ損失",
@@ -919,8 +869,6 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             PAGE_NO_RATIOS: "両方の数値がそろったブロックがどの組にもないため、比較できません。",
             PAGE_NO_AUDIT: "ワークロードに整合性検査がないか、検査が実行されていません。データが保たれたかどうかは不明です。",
             PAGE_AUDIT_LOST: "更新が失われた測定条件",
-            // Charts.
-            CHART_CLIENTS: "クライアント数",
             CHART_THROUGHPUT: "トランザクション/秒",
             CHART_THROUGHPUT_LOG: "トランザクション/秒（対数）",
             CHART_TIME: "応答時間",
@@ -928,11 +876,9 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             CHART_LOST: "コミット応答済みの更新の損失",
             CHART_PERCENTILE: "これ以下の時間で終わったトランザクションの割合（右へ進むほど、まれで遅いもの）",
             CHART_SECONDS: "最初のクライアントの開始からの秒数",
-            // Axes of small panels.
             CHART_ERRORS: "エラー/s",
             CHART_KEY_OTHERS: "その他",
             CHART_CAPTION_ERRORS: "エラー：エラーで終わったトランザクションの試みと失敗した接続の試みの毎秒の件数（種類別）。",
-            CHART_PER_SECOND: "tx/s",
             CHART_CPU: "CPU",
             CHART_DISK: "ディスク MB/s",
             CHART_SESSIONS: "セッション",
@@ -940,7 +886,6 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             CHART_KEY_USER: "ユーザー",
             CHART_KEY_SYSTEM: "システム",
             CHART_KEY_IOWAIT: "I/O 待ち",
-            CHART_KEY_STEAL: "スティール",
             CHART_KEY_SERVER: "うちサーバー",
             CHART_KEY_GENERATOR: "うち負荷生成側",
             CHART_KEY_READ: "読み込み",
@@ -950,7 +895,6 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             CHART_KEY_BUSY: "ディスクビジー",
             CHART_KEY_CPU_PRESSURE: "プロセッサー待ちのタスクあり",
             CHART_KEY_IO_PRESSURE: "デバイス待ちのタスクあり",
-            // Captions of small panels.
             CHART_CAPTION_CPU: "CPU：負荷生成側のマシンの全プロセッサーの時間を、モード別に積み上げたもの。線：サーバーのプロセスと負荷生成側。",
             CHART_CAPTION_DISK: "ディスク：最も長い時間ビジーだったブロックデバイス。",
             CHART_CAPTION_SESSIONS: "セッション：サーバーが報告したセッションを 1 秒に 1 回取得したもの。クライアントを待っているセッションは除きます。",
@@ -1017,11 +961,7 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             CHART_CAPTION_FOREST_ONE: "マーカーは 1 ブロックの比です。帯は許容差 {margin} で、その内側の差は差とみなしません。ブロックが 1 つだけなので、信頼区間はありません。",
             CHART_MEDIAN: "中央値",
             CHART_P99: "99 パーセンタイル",
-            CHART_PANEL_MEAN: "平均",
             CHART_PANEL_P95: "95 パーセンタイル",
-            CHART_PANEL_P99: "99 パーセンタイル",
-            CHART_PANEL_P95_SHORT: "p95",
-            CHART_PANEL_P99_SHORT: "p99",
             CHART_PANEL_OF: "{group}：{measure}",
             CHART_BLOCK: "ブロック {block}",
             CHART_BLOCK_INVALID: "ブロック {block}（無効）",
@@ -1034,7 +974,6 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             CHART_TIP_PLAIN: "{line}、{clients}：{value}",
             CHART_TIP_HEAT: "{from}～{to} 秒：コミット {committed} 件、最多は {low}～{high}、すべて {longest} 以下",
             CHART_TIP_HEAT_NOTHING: "{from}～{to} 秒：コミットなし",
-            // Provenance and load.
             PAGE_RUN: "測定",
             PAGE_BEGUN: "開始（UTC）",
             PAGE_ENDED: "終了（UTC）",
@@ -1058,8 +997,6 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             PAGE_STARTS_ONE: "1 回、{mean} s",
             PAGE_STARTS_OF: "{number} 回、平均 {mean} s、最長 {max} s",
             PAGE_STARTS_COPIED: "{number} 回、平均 {mean} s、最長 {max} s、ほかにデータのコピーに {copied} s",
-            PAGE_KIND: "種別",
-            PAGE_ORIGIN: "場所",
             PAGE_MANAGED: "dyno が起動",
             PAGE_QUERY_MODE: "SQL 文の送り方",
             PAGE_ASKED: "指定値",
@@ -1082,10 +1019,8 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             PAGE_ATTEMPTS: "1 トランザクションの最大実行回数",
             PAGE_WORKERS: "負荷生成側のワーカー数",
             PAGE_WORKERS_AUTOMATIC: "dyno が選択",
-            // Method.
             PAGE_METHOD_SHOWN: "実施した内容",
             PAGE_METHOD_NOT_SHOWN: "この測定から分からないこと",
-            // Paragraphs.
             PAGE_METHOD_BLOCKS: "各測定条件（システム、各因子の水準、クライアント数の組）を、ブロックごとに 1 回ずつ、上記のシードからブロックごとに無作為に決めた順序で測定しました。反復の単位は試行であり、秒や要求ではありません。信頼区間は、同じ測定条件の試行がどれだけばらつくかを表します。",
             PAGE_METHOD_LOAD: "負荷はクローズドループです。各クライアントは、前のトランザクションの応答を受けると次を送ります。スループットはコミット応答の数で、それぞれ、ウォームアップを除いた測定区間にかかった時間の割合に応じて数えます。応答時間は、トランザクションの最初の試みからコミット応答までで、再試行を含みます。",
             PAGE_METHOD_LOAD_OPEN: "レートの指定がある場合、負荷はオープンループです。システムが追いつくかどうかにかかわらず、トランザクションはそのレートのポアソン過程で到着し、空いているクライアントが次を受け持ちます。スループットはコミット応答の数で、それぞれ、測定区間にかかった時間の割合に応じて数えます。応答時間は、トランザクションの開始予定時刻からコミット応答までで、空きクライアントの待ち時間と再試行を含みます。",
@@ -1093,7 +1028,6 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             PAGE_METHOD_VERDICTS: "判定は、同じブロックの試行を対数尺度で比較したものです。「優れる」「劣る」とするには、比較の件数について補正した比の区間が 1 を含まないことが必要です（Benjamini–Hochberg 法：誤った判定の割合は平均して {alpha} 以下）。「同等」とするには、90 % 信頼区間が許容差 {margin} の範囲に収まることが必要です。それ以外はすべて「判定不能」で、これは等しいという意味ではありません。",
             PAGE_METHOD_AUDIT: "各試行の後、データを、クライアントが受け取った応答と照合します。整合性検査に不合格だった数値には、その旨を併記します。",
             PAGE_METHOD_VALIDITY: "負荷生成側は、自身も測定します：各ワーカーのプロセッサー使用率、ワーカーが止まっていた時間、ウェイクアップの遅れ。負荷を制限した可能性がある場合はその試行に印を付け、所定の限度を超えた場合はその数値をどの平均にも使用しません。",
-            // Items of a list.
             PAGE_LIMIT_MACHINE: "マシン、バージョン、設定、データ量、ネットワーク上の距離が変われば、ここで明らかな順位が逆転することがあります。",
             PAGE_LIMIT_CLOSED: "クローズドループは、システムが遅いと送る量が減ります。処理能力は分かりますが、前の要求に応答があったかどうかにかかわらず到着する要求がどれだけ待つかは分かりません。",
             PAGE_LIMIT_SHORT: "試行は、数時間の間に起こることに比べて短いものです。チェックポイント、バキューム、データの増加、冷却の影響は、測定区間に入った分しか現れません。",
@@ -1104,12 +1038,10 @@ pub(super) const JAPANESE: Language<Texts> = Language {
         compare: compare::Texts {
             COMPARE_TITLE: "比較：{title}",
             COMPARE_TITLE_TWO: "比較：{new}（基準：{base}）",
-            // The sides.
             BASE: "基準",
             NEW: "対象",
             FIGURE_OF: "{figure}（n = {base} と {new}）",
             SIDE: "{folder}：測定 {runs} 回、有効な試行 {measured} 回中 {valid} 回、{from}～{to}（UTC）。",
-            // Sections.
             COMPARE_DOUBTS: "両者の比較を難しくする要因",
             COMPARE_RESULTS: "測定結果",
             COMPARE_OVER_ALL: "すべての測定条件にわたる結果",
@@ -1122,18 +1054,14 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             STATEMENT_MEAN: "{statement} 文の平均時間",
             TREATMENTS_USED: "測定条件の数",
             COMPARE_DEGREES: "自由度",
-            FAILED_TRANSACTIONS: "失敗",
             UNFINISHED_TRANSACTIONS: "打ち切り",
-            RETRIES: "再試行",
             LOST_UPDATES: "失われた更新",
             TREATMENT_GROUP: "{treatment}（n = {base} と {new}）",
             AGAINST: "{new}（基準：{base}）",
             PERHAPS_SMALL: "{verdict} ~",
-            FROM_TO: "{low}～{high}",
             ANNOTATION_WORSE: "劣る：{treatment} の{metric}は、基準の {ratio} 倍です。",
             COMPARE_ANSWER: "{verdict}：{sentence}",
             ANNOTATION_SLOWER: "遅くなった文：{sentence}",
-            // Doubts.
             DIFFERENCE: "{name}（基準 {base}、対象 {new}）",
             NOTHING: "なし",
             MACHINE_DIFFERS: "マシンが異なります：{values}。",
@@ -1165,7 +1093,6 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             ONE_RUN_EACH: "両者とも測定は 1 回です。サーバーの起動、時間帯、ホストのほかの処理など、測定のたびにひとりでに変わるものも比に含まれ、変更の効果と区別できません。区間に反映されるのは 1 回の測定の中のばらつきだけです。両者を交互に 3 回以上ずつ測定し直すと、測定間のばらつきを基準に判定します。",
             SETTINGS_UNKNOWN: "サーバーの設定が両方では読み取られていないため（システム {system}）、設定の違いはここには現れません。",
             OTHER_NAME: "基準のシステム {base} を、対象のシステム {new} と比較しています。",
-            // Notes.
             COMPARE_NOTE_METHOD: "数値は有効な n 試行の平均で、± はその 95 % 信頼区間の幅の半分です。比は、対象の幾何平均を基準の幾何平均で割ったもので、区間は対数値に対するウェルチの検定によります（一方に測定が複数回あるときは、同じ測定の試行に共通するばらつきを誤差に加えます）。両者に共通のブロックはないため、試行は対にしていません。「優れる」「劣る」は、{family} 件の比較すべてについて補正した判定です（Benjamini–Hochberg 法と Benjamini–Bogomolov 法：誤った判定の割合は平均して {alpha} 以下）。区間も同様に広げてあり（信頼水準 {level} 以上）、「優れる」「劣る」の区間は 1 を含まず、「判定不能」の区間は 1 を含みます。「同等」：90 % 信頼区間（この場合はこれを表示します）が許容差 {margin} の範囲に収まります。「判定不能」：データからは判断できません。差がないという意味ではありません。",
             COMPARE_NOTE_RANKS: "順位による比：分布についての仮定を置かない同じ比で、対象の各試行と基準の各試行との比すべての中央値です（Hodges–Lehmann 推定）。順位和検定（Mann–Whitney）に対応する 95 % 信頼区間を、補正せずに付けています。両者にそれぞれ 4 試行以上ある場合に示します。判定と並べて示すもので、判定を変えるものではありません。",
             COMPARE_NOTE_OVER_ALL: "すべての測定条件にわたる結果：全測定条件に対する 1 つの比で、対数に対する線形混合モデル（測定、ブロック、サーバーの起動を層とする REML、Satterthwaite の自由度）で求めます。この答えを先に全指標にわたって補正し、測定条件ごとの判定はその後に行います。全体でもどの測定条件でも答えの出なかった指標は、測定条件ごとに「優れる」「劣る」と判定しません。",
@@ -1176,12 +1103,10 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             COMPARE_NOTE_NEEDED: "これまでのばらつきから見て、{margin} の差を 5 回に 4 回検出するために、それぞれに必要な有効な試行数：判定不能の比較では {least}～{most} 回。",
             COMPARE_NOTE_NEEDED_ONE: "これまでのばらつきから見て、{margin} の差を 5 回に 4 回検出するために、それぞれに必要な有効な試行数：判定不能の比較では {needed} 回。",
             COMPARE_NOTE_TOO_MANY: "ばらつきが大きく、{margin} の差を検出するのに両者それぞれ 1,000 回を超える試行が必要な比較があります。",
-            // Forest plot.
             CHART_RATIO: "対象 ÷ 基準（対数）",
             CHART_LESS: "← 基準より小さい",
             CHART_MORE: "基準より大きい →",
             CHART_CAPTION: "マーカーは比、棒はその区間で、判定と同じく比較の件数を考慮しています。帯は許容差 {margin} で、その内側の差は差とみなしません。スループットは大きいほど、応答時間は小さいほど優れています。",
-            // Outcome.
             OUTCOME_WORSE: "劣る：対象は {comparisons} 件の比較のうち {worse} 件で基準より劣っています。差が最も大きいのは {treatment} の{metric}です（比 {ratio}）。優れる {better}、同等 {equivalent}、判定不能 {inconclusive}、無効 {invalid}。",
             OUTCOME_WORSE_OVER_ALL: "劣る：{sentence}個々の測定条件だけでは現れません。比較 {comparisons} 件のうち、優れる {better}、同等 {equivalent}、判定不能 {inconclusive}、無効 {invalid}。",
             OUTCOME_NOT_WORKING: "動作せず：対象は一部の試行で正常に動作しなかったため、{comparisons} 件の比較のうち {not_working} 件で判定がありません。優れる {better}、同等 {equivalent}、判定不能 {inconclusive}。",

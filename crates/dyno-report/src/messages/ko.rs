@@ -20,7 +20,6 @@ pub(super) const KOREAN: Language<Texts> = Language {
     space: " ",
     texts: Texts {
         headings: headings::Texts {
-            // Sections.
             CONCLUSIONS: "결과 요약",
             RESULTS: "측정 결과",
             QUESTIONS: "실험의 질문",
@@ -67,7 +66,6 @@ pub(super) const KOREAN: Language<Texts> = Language {
             TEST_SETTINGS: "설정",
             TOPOLOGY: "구성도",
             PROCEDURE: "테스트 절차",
-            ROLE: "역할",
             PLACE: "위치",
             NUM: "건수",
             PROXY: "프록시",
@@ -85,7 +83,6 @@ pub(super) const KOREAN: Language<Texts> = Language {
             CLIENTS_MOST: "클라이언트 최대 {clients}개",
             THIS_MACHINE: "위의 장비",
             ALL_CONCLUSIONS: "결론",
-            // Columns.
             SYSTEM: "시스템",
             CLIENTS: "클라이언트 수",
             TRIALS_VALID: "n",
@@ -168,7 +165,6 @@ pub(super) const KOREAN: Language<Texts> = Language {
             MAX: "최대",
             MEAN: "평균",
             TRANSACTION: "트랜잭션",
-            // Percentiles.
             P50: "p50",
             P70: "p70",
             P80: "p80",
@@ -176,7 +172,6 @@ pub(super) const KOREAN: Language<Texts> = Language {
             P95: "p95",
             P99: "p99",
             P999: "p99.9",
-            // Columns.
             OK: "성공",
             TRIAL: "시행",
             REASON: "이유",
@@ -209,12 +204,10 @@ pub(super) const KOREAN: Language<Texts> = Language {
             VALUE: "값",
             SERIES: "계열",
             METRIC: "지표",
-            // Words in cells.
             VERDICT_BETTER: "우수",
             VERDICT_WORSE: "열세",
             VERDICT_EQUIVALENT: "동등",
             VERDICT_INCONCLUSIVE: "판정 불능",
-            VERDICT_INVALID: "무효",
             VERDICT_NONE: "없음",
             VALID: "유효",
             WARNED: "경고 있음",
@@ -229,8 +222,6 @@ pub(super) const KOREAN: Language<Texts> = Language {
             BROKEN: "위반",
             NOTE: "참고",
             WARNING: "경고",
-            SEVERITY_INVALID: "무효",
-            // In the place of a value that does not exist or rests on too little data.
             ABSENT: "-",
         },
         names: names::Texts {
@@ -238,8 +229,8 @@ pub(super) const KOREAN: Language<Texts> = Language {
             LINE_AT: "{line}, {clients}",
             LABELLED: "{label}: {text}",
             WITH_NOTE: "{name}({note})",
+            FROM_TO: "{low}~{high}",
             DAYS: "{number}일",
-            // What was done to a node on purpose.
             FAULT_KILL: "{node} 강제 종료",
             FAULT_STOP: "{node} 정지",
             FAULT_CONTINUE: "{node} 재개",
@@ -276,7 +267,6 @@ pub(super) const KOREAN: Language<Texts> = Language {
             CLAIM_UNDECIDED: "{clients}일 때 {faster} 쪽이 {slower}보다 빠른지는 판정할 수 없습니다.",
             CLAIM_ONE_RUN: "각각 한 번씩만 측정했습니다. 한 번의 측정으로는 편차가 얼마나 큰지 알 수 없습니다. 각각 최소 {needed}번 측정하십시오.",
             CLAIM_FEW_RUNS: "각각 {repeats}번 측정했으며, 편차가 얼마나 큰지 알기에는 부족합니다. 각각 최소 {needed}번 측정하십시오.",
-            CLAIM_SPAN: "{low}~{high}",
             VERDICTS_DISABLED: "판정을 하지 않습니다. 차이를 우연과 구별하려면 최소 {needed}개 블록이 필요하지만, 이번 측정은 {blocks}개 블록입니다.",
             LOST_SILENTLY: "{line}에서는 {clients}일 때 커밋 응답을 받은 갱신의 {percent}가 손실되었으며, 오류를 보고한 SQL 문은 없었습니다.",
             LOST_SILENTLY_RANGE: "{line}에서는 {clients}일 때 커밋 응답을 받은 갱신의 {percent_min}~{percent_max}가 손실되었으며, 오류를 보고한 SQL 문은 없었습니다.",
@@ -346,7 +336,6 @@ pub(super) const KOREAN: Language<Texts> = Language {
             WITHOUT_VERDICT_RANGE: "판정 없음: {clients}일 때 {subject}의 {metric}은 {baseline}의 {ratio_min}~{ratio_max}배였습니다.",
         },
         checkup: checkup::Texts {
-            // Sections of `dyno doctor`.
             THIS_MACHINE: "이 장비",
             DISKS: "디스크",
             SERVERS: "dyno가 시작할 수 있는 서버",
@@ -356,7 +345,6 @@ pub(super) const KOREAN: Language<Texts> = Language {
             NOTHING_SPOILS: "측정을 방해할 만한 것이 없습니다.",
             SPOILS: "측정을 방해할 수 있는 것이 {doubts}건 있습니다.",
             LOOKING: "장비를 살펴본 뒤 부하 발생기를 시험합니다. 약 10초 걸립니다.",
-            // What was looked at.
             PROCESSORS: "프로세서",
             CLOCK: "시계",
             SPEED: "프로세서 속도",
@@ -365,7 +353,6 @@ pub(super) const KOREAN: Language<Texts> = Language {
             PORTS: "로컬 포트",
             DISK: "{folder}의 디스크",
             NEIGHBOURS: "다른 부하",
-            // What was found.
             USABLE: "{usable}개 사용 가능",
             USABLE_NAMED: "{usable}개 사용 가능, {model}",
             CLOCK_TAKES: "한 번 읽는 데 {nanos} ns(클록 소스 {source})",
@@ -395,18 +382,15 @@ pub(super) const KOREAN: Language<Texts> = Language {
             GENERATOR_SILENT_REMEDY: "장비가 그 밖에 무엇을 하고 있는지 살펴보십시오",
         },
         terminal: terminal::Texts {
-            // Labels.
             ERROR: "오류:",
             WARNING: "경고:",
             BECAUSE: "원인:",
             HELP: "도움말:",
-            // Spans of time.
             SECONDS: "{seconds}초",
             MINUTES: "{minutes}분",
             MINUTES_SECONDS: "{minutes}분 {seconds}초",
             HOURS: "{hours}시간",
             HOURS_MINUTES: "{hours}시간 {minutes}분",
-            // Phases of a trial.
             PHASE_SCHEMA: "스키마 생성",
             PHASE_LOAD: "데이터 적재",
             PHASE_RAMP: "클라이언트 접속",
@@ -414,7 +398,6 @@ pub(super) const KOREAN: Language<Texts> = Language {
             PHASE_MEASURE: "측정",
             PHASE_AUDIT: "정합성 검증",
             PHASE_TEARDOWN: "정리",
-            // Where the run is.
             TRIALS_DONE: "시행 {trials}회 중 {done}회 완료",
             TRIALS_DONE_LEFT: "시행 {trials}회 중 {done}회 완료, 남은 시간 약 {left}",
             AT_TRIAL: "블록 {block}/{blocks}, 시행 {trial}/{trials}: {treatment}",
@@ -423,12 +406,10 @@ pub(super) const KOREAN: Language<Texts> = Language {
             SPENT: "{spent} 경과, 남은 시간 약 {left}",
             SPENT_RATE: "{spent} 경과, 남은 시간 약 {left}  초당 {rate} 트랜잭션",
             INTERRUPTED: "중단 요청: 현재 시행을 끝내고 결과를 기록합니다. Ctrl-C를 한 번 더 누르면 즉시 멈춥니다",
-            // What happened.
             SYSTEM_READY: "{system}: 준비 완료, 버전 {version}",
             SYSTEM_FAILED: "{system}: 실패: {reason}",
             TRIAL_FAILED: "{trial}  {treatment}: 실패: {reason}",
             TRIAL_MEASURED: "{trial}  {treatment}: {figures}",
-            // Figures of a trial, as a list.
             RATE: "초당 {rate} 트랜잭션",
             MEAN: "평균 {time}",
             PERCENTILE: "p{percentage} {time}",
@@ -442,19 +423,16 @@ pub(super) const KOREAN: Language<Texts> = Language {
             UPDATES_LOST: "갱신 손실 {lost}건!",
             UPDATES_LOST_LEAST: "갱신 손실 최소 {lost}건!",
             NOT_VALID: "무효!",
-            // Looks at the data after a block.
             LOOKED: "블록 {block} 후: 질문 {questions}건 중 {decided}건에 답이 나왔습니다",
             LOOKED_DECIDED: "블록 {block} 후: 질문 {questions}건 중 {decided}건에 답이 나와 측정을 마칩니다",
             LOOKED_HOPELESS: "블록 {block} 후: 질문 {questions}건 중 {decided}건에 답이 나왔습니다. 나머지는 예산 안에서 답을 얻을 가능성이 거의 없어 측정을 마칩니다",
             LOOKED_BUDGET: "블록 {block} 후: 질문 {questions}건 중 {decided}건에 답이 나왔습니다. 예산을 모두 썼습니다",
             LOOKED_LIMIT: "블록 {block} 후: 한계값을 위반하여 측정을 마칩니다",
-            // Loads that a search tried; `load` is LOAD_RATE or LOAD_CLIENTS.
             LOAD_RATE: "초당 {rate}건",
             STEP_HELD: "{trial}  {treatment}: {load}: {measure} {figure}, 준수",
             STEP_NOT_HELD: "{trial}  {treatment}: {load}: {measure} {figure}, 위반",
             STEP_GENERATOR: "{trial}  {treatment}: {load}: {measure} {figure}, 위반(부하 발생기의 한계에 도달)",
             STEP_UNKNOWN: "알 수 없음",
-            // Before the run and after it.
             RESUMED: "{folder}에서 이어서 측정합니다. 시행 {trials}회 중 {done}회가 측정되어 있습니다",
             NOT_LOOKED: "블록 {block}의 데이터를 확인할 수 없습니다: {error}",
             ENDED_EARLY: "정해진 시간 전에 끝난 시행: {trials}. `dyno run --resume {folder}` 명령으로 다시 측정할 수 있습니다",
@@ -464,19 +442,15 @@ pub(super) const KOREAN: Language<Texts> = Language {
             REPORT: "보고서: {paths}",
         },
         preflight: preflight::Texts {
-            // What a finding is about, and the finding with its remedy.
             LOAD: "부하",
             RESULTS: "결과",
             THIS_MACHINE: "이 장비",
             STORAGE: "스토리지 {name}",
             ENDPOINT: "엔드포인트 {name}",
             WITH_REMEDY: "{place}: {message} ({remedy})",
-            // The list of `dyno plan`.
             FINDINGS: "사전 점검:",
             NO_FINDINGS: "사전 점검에서 문제가 발견되지 않았습니다.",
-            WARNING: "경고",
             FATAL: "오류",
-            // What was found, each with its remedy.
             TRIAL_TOO_LONG: "시행은 워밍업과 종료 유예 시간을 합하여 최대 3일까지만 지속할 수 있습니다",
             TRIAL_TOO_LONG_REMEDY: "load.duration 또는 load.time_limit을 줄이고, 대신 블록 수를 늘리십시오",
             TOO_FEW_FILES: "클라이언트 {clients}개에는 열린 파일이 최대 {needed}개 필요하지만, 이 프로세스가 열 수 있는 파일은 {allowed}개입니다",
@@ -514,18 +488,13 @@ pub(super) const KOREAN: Language<Texts> = Language {
             SCRIPTS_UNTRIED_REMEDY: "서버가 아직 응답하는지 확인하십시오",
         },
         plan: plan::Texts {
-            // Heads of lines.
-            SYSTEM: "시스템",
             WORKLOAD: "워크로드",
             MEASURE: "측정",
             FACTOR: "요인",
             STORAGE: "스토리지",
             ENDPOINT: "엔드포인트",
-            FAULT: "장애",
-            BESIDE: "함께 실행",
             BESIDE_WITH: "{workload}, 클라이언트 {clients}개",
             DESIGN: "설계",
-            // Systems, workloads, storages, ways.
             NODES: "{kind}(노드 {nodes}개)",
             SQL_NODES: "{kind}(SQL 노드 {nodes}개, 데이터 노드 {data}개)",
             STARTED: "{program}, dyno가 시작",
@@ -542,7 +511,6 @@ pub(super) const KOREAN: Language<Texts> = Language {
             WAY_APPLICATION: "{program}의 {war}, dyno가 시작",
             HARM: "{from} 후 {fault}",
             HARM_WITHIN: "{from}~{to} 후 {fault}",
-            // How trials are loaded, as a list.
             STOP_TRANSACTIONS: "전체 클라이언트 합계 {number} 트랜잭션",
             STOP_PER_CLIENT: "클라이언트마다 {number} 트랜잭션",
             STOP_ROWS: "행 {number}개까지",
@@ -556,23 +524,19 @@ pub(super) const KOREAN: Language<Texts> = Language {
             THINK: "생각 시간(think time) {duration}",
             FIND_RATE: "{limit} 조건을 지키는 최대 도착률: 시행마다 부하 약 {steps}가지를 시험, 각각 {rule}",
             FIND_CLIENTS: "{limit} 조건을 지키는 최대 클라이언트 수: 시행마다 부하 약 {steps}가지를 시험, 각각 {rule}",
-            // Design.
             IN_BLOCKS: "측정 조건 {treatments}개, 블록 {blocks}개, 블록마다 무작위 순서(시드 {seed}): 시행 {trials}회",
             IN_BUDGET: "측정 조건 {treatments}개, 블록 최대 {blocks}개, 블록마다 무작위 순서(시드 {seed}): 시행 {trials}회",
             SPLIT_IN_BLOCKS: "측정 조건 {treatments}개, 블록 {blocks}개. 블록마다 주구 {plots}개를 무작위 순서로(각각 서버를 한 번 시작), 주구 안에서도 무작위 순서로 측정(시드 {seed}): 시행 {trials}회, 서버 시작 {starts}회",
             SPLIT_IN_BUDGET: "측정 조건 {treatments}개, 블록 최대 {blocks}개. 블록마다 주구 {plots}개를 무작위 순서로(각각 서버를 한 번 시작), 주구 안에서도 무작위 순서로 측정(시드 {seed}): 시행 {trials}회, 서버 시작 {starts}회",
             MORE_TRIALS: "그 밖에 블록 {blocks}개, 시행 {trials}회(순서는 블록마다 다름)",
-            // Starts of servers between the trials.
             START: "{system}: 시작",
             START_ON: "{system}({storage}): 시작",
             START_WITH: "{system}: 다음 설정으로 시작: {settings}",
             START_ON_WITH: "{system}({storage}): 다음 설정으로 시작: {settings}",
-            // Time.
             TIME: "약 {likely}, 최대 {at_most} 걸립니다. 큰 테이블을 적재하는 시간은 별도입니다.",
             TIME_ASSUMED: "초당 {rate} 트랜잭션으로 가정하면 약 {likely}, 최대 {at_most} 걸립니다. 큰 테이블을 적재하는 시간은 별도입니다.",
             TIME_BUDGET: "질문에 답이 나오면 끝납니다. 빨라도 블록 3개 이후이며, {budget} 이내에 끝납니다. 모든 블록을 측정하면 약 {likely} 걸립니다.",
             TIME_BUDGET_ASSUMED: "질문에 답이 나오면 끝납니다. 빨라도 블록 3개 이후이며, {budget} 이내에 끝납니다. 초당 {rate} 트랜잭션으로 가정하면 모든 블록에 약 {likely} 걸립니다.",
-            // What a pilot says of the number of blocks.
             PILOT: "파일럿: 한 블록 안에서 두 측정 조건의 {metric}은 우연만으로 {percent} 다릅니다(표준편차, 자유도 {degrees}).",
             PILOT_DIFFERENCE: "검출할 차이",
             PILOT_BLOCKS: "블록 수",
@@ -582,15 +546,12 @@ pub(super) const KOREAN: Language<Texts> = Language {
             PILOT_SEES_NOTHING: "블록이 1개인 이 계획에서는 어떤 차이도 우연과 구별할 수 없습니다.",
         },
         stored: stored::Texts {
-            // Versions of clusters.
             CLUSTER_VERSION: "{nodes} × {version}, 데이터 노드 {data}개",
             REPLICA_SYNCHRONOUS: "{version}, 동기 복제본 1개",
             REPLICA_ASYNCHRONOUS: "{version}, 비동기 복제본 1개",
             REPLICAS_SYNCHRONOUS: "{version}, 동기 복제본 {replicas}개",
             REPLICAS_ASYNCHRONOUS: "{version}, 비동기 복제본 {replicas}개",
-            // Values of settings.
             NOT_READ_BACK: "{value} (지정한 값, 서버에서 확인 불가)",
-            // Kinds of failures.
             CONNECT_REFUSED: "연결 거부",
             CONNECTION_LOST: "연결 끊김",
             TIMEOUT: "시간 초과",
@@ -615,11 +576,9 @@ pub(super) const KOREAN: Language<Texts> = Language {
             UNEXPECTED_STATUS: "예상 밖의 상태 코드",
             UNEXPECTED_BODY: "예상 밖의 본문",
             OTHER: "기타",
-            // Machines.
             VIRTUAL_MACHINE: "가상 머신",
             CONTAINER: "컨테이너",
             VIRTUAL_MACHINE_AND_CONTAINER: "가상 머신, 컨테이너",
-            // What differs between the sides of a comparison.
             PROCESSOR: "프로세서",
             PROCESSORS: "논리 프로세서 수",
             PROCESSORS_USABLE: "사용 가능한 프로세서 수",
@@ -644,7 +603,6 @@ pub(super) const KOREAN: Language<Texts> = Language {
             WORKERS: "워커 수",
             GRACE: "종료 유예 시간",
             TIME_LIMIT: "제한 시간",
-            // Values that differ.
             AFTER_TRANSACTIONS: "{number} 트랜잭션 후",
             AFTER_TRANSACTIONS_PER_CLIENT: "클라이언트당 {number} 트랜잭션 후",
             AT_ROWS: "행 {number}개",
@@ -652,7 +610,6 @@ pub(super) const KOREAN: Language<Texts> = Language {
             AUTOMATIC: "자동",
             BY_KIND: "종류에 따라",
             EVERY: "전부",
-            // Reasons.
             INTERRUPTED: "사용자가 중단함",
             LIMIT_AT_ROWS: "행 {target}개 중 {rows}개에서 제한 시간에 도달함",
             LIMIT_AFTER: "{wanted} 트랜잭션 중 {started} 트랜잭션에서 제한 시간에 도달함",
@@ -669,7 +626,6 @@ pub(super) const KOREAN: Language<Texts> = Language {
             DIED: "시스템이 중단됨: {reason}",
             AUDIT: "정합성 검증: {reason}",
             LINE_CUT: "{place}: 마지막 줄이 잘려 있음",
-            // What preflight is told by dyno's own parts.
             NO_SERVER: "{kind} 서버를 찾지 못했습니다. 찾아본 곳:{programs}",
             NO_SERVER_REMEDY: "스펙의 server.bin_dir이나 환경 변수 {variable}에 폴더를 지정하십시오. Debian에서는 scripts/servers로 설치할 수 있습니다",
             NOT_CONNECTED: "{place}에 접속할 수 없습니다: {failure}",
@@ -786,7 +742,6 @@ pub(super) const KOREAN: Language<Texts> = Language {
             NOTE_COMMANDS: "시간 단위는 밀리초이며, 테스트의 유효한 반복을 모두 합친 값입니다. 첫 행은 트랜잭션 전체이고 나머지 행은 그 명령들입니다. 명령의 백분위수를 더해도 트랜잭션의 백분위수가 되지는 않습니다.",
             NOTE_TEST_INVALID: "유효한 반복이 없어 이 테스트의 값은 없습니다.",
             NOTE_COMPARISONS: "비율은 블록에 걸친 기하 평균이며, 구간은 블록별로 짝지은 로그 값의 스튜던트 t 분포로 구합니다. 각 비교의 편차는 서로 비슷한 정도만큼 다른 비교의 편차에 가깝게 조정합니다. 같은 두 시스템이나 수준의 비교는 모두 하나의 질문입니다. 그 질문에 답이 나오고(홀름 방법, 이 보고서의 모든 질문을 대상으로 보정), 그 질문의 모든 비교를 함께 보정한 뒤에도 성립할 때에만(벤자미니-호크버그 방법) ‘우수’ 또는 ‘열세’로 판정합니다. 이러한 판정 중 잘못된 것의 비율은 평균 {alpha} 이하이며, 실제로 아무 차이도 없을 때 판정이 하나라도 나올 위험은 {alpha}입니다. 구간도 같은 방식으로 넓혀서(신뢰 수준 {levels}, 벤자미니-예쿠티엘리 방법), ‘우수’와 ‘열세’의 구간은 1을 포함하지 않고 ‘판정 불능’의 구간은 1을 포함합니다. ‘동등’은 90 % 신뢰 구간이 허용 차이 {margin} 안에 들어간다는 뜻이며, 이때는 이 구간을 표시합니다. ‘판정 불능’은 데이터로 판단할 수 없다는 뜻이지 차이가 없다는 뜻이 아닙니다. 한쪽이 일부 시행에서 정상 동작하지 않은 경우, 나머지 시행은 그쪽에 불리한 근거는 될 수 있어도 유리한 근거는 될 수 없습니다.",
-            NOTE_LEVELS: "{low}~{high}",
             NOTE_LEVEL_NONE: "95 %",
             NOTE_BOUNDS: "≥: 하한값입니다. 시작되지 못했거나 실패했거나 강제로 종료된 도착에는 응답 시간이 없으며, 마지막으로 확인된 시점까지의 경과 시간 이상이라는 것만 알 수 있습니다. 그 응답 시간이 얼마였든 같은 값이 되는 백분위수는 값으로, 그렇지 않은 백분위수는 하한값으로 표시합니다. 평균과 최댓값은 커밋되지 않은 도착이 하나라도 있으면 하한값입니다. 하한값에 대한 판정은 하한만으로도 이미 열세일 때에만 합니다. 곡선은 하한값이 시작되는 곳에서 끝납니다.",
             NOTE_SCATTER: "비율({metric})마다 표준 오차와 그 분산의 구성을 보여 줍니다. 구성 요소는 서버 시작 간 차이, 데이터 세트 간 차이, 시행 간 차이, 그리고 시행 내에서 초마다 생기는 변동입니다. 블록 전체가 공유하는 변동은 비율의 양쪽에 모두 들어 있어 상쇄됩니다. 측정 시간을 늘리면 시행 내 변동만 줄고, 블록을 늘리면 모두 줄어듭니다. 줄표는 이 실험에 없거나 알 수 없는 요소입니다. 필요한 블록 수는 아직 답이 나오지 않은 질문에서 {margin}의 차이를 검출하는 데 필요한 대략적인 블록 수입니다.",
@@ -822,7 +777,6 @@ pub(super) const KOREAN: Language<Texts> = Language {
             NOTE_LOAD_PER_CLIENT: "시행은 각 클라이언트가 {transactions} 트랜잭션을 마친 후에 끝납니다. {warmup}, 트랜잭션당 최대 시도 {attempts}회.",
             NOTE_LOAD_ROWS: "시행은 테이블의 행이 {rows}개가 되면 끝납니다. {warmup}, 트랜잭션당 최대 시도 {attempts}회.",
             NOTE_LOAD_DURATION: "시행 시간은 {duration}입니다. {warmup}, 트랜잭션당 최대 시도 {attempts}회.",
-            // What is missing or cannot be read.
             NOTE_NO_END: "이번 측정에는 종료 기록이 없습니다. 강제 종료되었거나 아직 진행 중입니다.",
             NOTE_UNREADABLE: "읽을 수 없음: {what}.",
             NOTE_UNREADABLE_MORE: "읽을 수 없었던 것이 더 있습니다({more}건). Markdown 보고서와 JSON 보고서에 모두 나열되어 있습니다.",
@@ -843,7 +797,6 @@ pub(super) const KOREAN: Language<Texts> = Language {
             GROWTH_SERVER: "그중 서버",
             GROWTH_READ: "읽기 MB/s",
             GROWTH_WRITTEN: "쓰기 MB/s",
-            GROWTH_BUSY: "디스크 사용률",
             GROWTH_DATA: "데이터 MB",
             GROWTH_AXIS: "테이블의 행 수",
             GROWTH_PANEL_RATE: "초당 삽입 행 수",
@@ -852,7 +805,6 @@ pub(super) const KOREAN: Language<Texts> = Language {
             GROWTH_PANEL_WRITTEN: "디스크 쓰기, MB/s",
             GROWTH_PANEL_BUSY: "디스크에 요청이 있었던 시간의 비율",
             GROWTH_PANEL_DATA: "데이터 파일, MB",
-            // What is drawn, for readers who cannot see it.
             GROWTH_DESCRIPTION: "행 수를 축으로 위아래로 배치한 그래프: 초당 삽입 행 수, 그 아래에 모니터가 관측한 범위의 CPU 시간, 디스크, 데이터 크기. 선: {lines}.",
             GROWTH_CAPTION: "표식: 각 단계의 평균(블록 {blocks}개)을 단계의 가운데에 표시하고, 블록이 여러 개이면 95 % 신뢰 구간을 덧붙입니다. 가는 선: 모든 시행의 구간별 값.",
             GROWTH_NOTE: "각 행은 바로 앞의 행 수부터 해당 행 수까지의 단계입니다. 초당 행 수는 그 단계의 행을 테이블이 늘어나는 데 걸린 시간으로 나눈 값이며, 유효한 시행의 평균과 95 % 신뢰 구간입니다. 도중에 끝난 시행은 마친 단계에만 포함됩니다. CPU, 디스크, 데이터 크기는 같은 시간의 모니터 값입니다.",
@@ -867,7 +819,6 @@ pub(super) const KOREAN: Language<Texts> = Language {
             GROWTH_RESOURCES: "그동안 장비의 CPU 사용률은 {cpu_before}에서 {cpu_after} 수준으로, 디스크 사용률은 {disk_before}에서 {disk_after} 수준으로 바뀌었습니다.",
         },
         page: page::Texts {
-            // Around the page.
             PAGE_CONTENTS: "목차",
             PAGE_DETAILS: "측정 조건별 상세",
             PAGE_DETAILS_NOTE: "측정 조건을 펼치면 SQL 문, 응답 시간 분포, 시행과 그 추이가 표시됩니다.",
@@ -900,7 +851,6 @@ pub(super) const KOREAN: Language<Texts> = Language {
             PAGE_KEPT: "처리량과 그중 손실되지 않은 양",
             PAGE_KEPT_NOTHING_LOST: "손실 0",
             PAGE_KEPT_LOST: "손실 {percent}",
-            PAGE_KEPT_NOT_CHECKED: "검증 안 함",
             PAGE_KEPT_NOTE: "첫 번째 값: 초당 커밋된 트랜잭션 수(유효한 시행의 평균). 두 번째 값: 커밋 응답을 받은 갱신 중 이후 데이터에 없는 비율.",
             PAGE_CHIP_NOT_WORKING: "동작 안 함",
             PAGE_CHIP_LOST: "데이터 손실",
@@ -914,8 +864,6 @@ pub(super) const KOREAN: Language<Texts> = Language {
             PAGE_NO_RATIOS: "양쪽 모두 수치가 있는 블록이 어느 쌍에도 없어 비교할 수 없습니다.",
             PAGE_NO_AUDIT: "워크로드에 정합성 검증이 없거나 실행되지 않았습니다. 데이터가 보존되었는지는 알 수 없습니다.",
             PAGE_AUDIT_LOST: "갱신이 손실된 측정 조건",
-            // Charts.
-            CHART_CLIENTS: "클라이언트 수",
             CHART_THROUGHPUT: "초당 트랜잭션",
             CHART_THROUGHPUT_LOG: "초당 트랜잭션(로그)",
             CHART_TIME: "응답 시간",
@@ -923,11 +871,9 @@ pub(super) const KOREAN: Language<Texts> = Language {
             CHART_LOST: "커밋 응답을 받은 갱신의 손실",
             CHART_PERCENTILE: "이 시간 안에 끝난 트랜잭션의 비율(오른쪽으로 갈수록 드물고 느린 트랜잭션)",
             CHART_SECONDS: "첫 클라이언트 시작 후 경과 시간(초)",
-            // Axes of small panels.
             CHART_ERRORS: "오류/초",
             CHART_KEY_OTHERS: "기타",
             CHART_CAPTION_ERRORS: "오류: 오류로 끝난 트랜잭션 시도와 실패한 연결 시도의 초당 건수(종류별).",
-            CHART_PER_SECOND: "tx/s",
             CHART_CPU: "CPU",
             CHART_DISK: "디스크 MB/s",
             CHART_SESSIONS: "세션",
@@ -935,7 +881,6 @@ pub(super) const KOREAN: Language<Texts> = Language {
             CHART_KEY_USER: "사용자",
             CHART_KEY_SYSTEM: "시스템",
             CHART_KEY_IOWAIT: "I/O 대기",
-            CHART_KEY_STEAL: "스틸",
             CHART_KEY_SERVER: "그중 서버",
             CHART_KEY_GENERATOR: "그중 부하 발생기",
             CHART_KEY_READ: "읽기",
@@ -945,7 +890,6 @@ pub(super) const KOREAN: Language<Texts> = Language {
             CHART_KEY_BUSY: "디스크 사용 중",
             CHART_KEY_CPU_PRESSURE: "CPU를 기다리는 태스크 있음",
             CHART_KEY_IO_PRESSURE: "장치를 기다리는 태스크 있음",
-            // Captions of small panels.
             CHART_CAPTION_CPU: "CPU: 부하 발생기가 있는 장비의 전체 CPU 시간을 모드별로 누적. 선: 서버 프로세스와 부하 발생기.",
             CHART_CAPTION_DISK: "디스크: 가장 오래 사용 중이었던 블록 장치.",
             CHART_CAPTION_SESSIONS: "세션: 서버가 초당 한 번 보고한 세션. 클라이언트를 기다리는 세션은 제외합니다.",
@@ -1012,11 +956,7 @@ pub(super) const KOREAN: Language<Texts> = Language {
             CHART_CAPTION_FOREST_ONE: "표식은 한 블록의 비율입니다. 띠는 허용 차이 {margin} 범위이며, 그 안의 차이는 차이로 보지 않습니다. 블록이 하나뿐이어서 신뢰 구간은 없습니다.",
             CHART_MEDIAN: "중앙값",
             CHART_P99: "99백분위수",
-            CHART_PANEL_MEAN: "평균",
             CHART_PANEL_P95: "95백분위수",
-            CHART_PANEL_P99: "99백분위수",
-            CHART_PANEL_P95_SHORT: "p95",
-            CHART_PANEL_P99_SHORT: "p99",
             CHART_PANEL_OF: "{group}: {measure}",
             CHART_BLOCK: "블록 {block}",
             CHART_BLOCK_INVALID: "블록 {block}, 무효",
@@ -1029,7 +969,6 @@ pub(super) const KOREAN: Language<Texts> = Language {
             CHART_TIP_PLAIN: "{line}, {clients}: {value}",
             CHART_TIP_HEAT: "{from}~{to}초: 커밋 {committed}건, 대부분 {low}~{high}, 모두 {longest} 이하",
             CHART_TIP_HEAT_NOTHING: "{from}~{to}초: 커밋 없음",
-            // Provenance and load.
             PAGE_RUN: "측정",
             PAGE_BEGUN: "시작(UTC)",
             PAGE_ENDED: "종료(UTC)",
@@ -1053,8 +992,6 @@ pub(super) const KOREAN: Language<Texts> = Language {
             PAGE_STARTS_ONE: "1회, {mean}초",
             PAGE_STARTS_OF: "{number}회, 평균 {mean}초, 최대 {max}초",
             PAGE_STARTS_COPIED: "{number}회, 평균 {mean}초, 최대 {max}초, 데이터 복사에 {copied}초",
-            PAGE_KIND: "종류",
-            PAGE_ORIGIN: "위치",
             PAGE_MANAGED: "dyno가 시작함",
             PAGE_QUERY_MODE: "SQL 문 전송 방식",
             PAGE_ASKED: "요청한 값",
@@ -1077,10 +1014,8 @@ pub(super) const KOREAN: Language<Texts> = Language {
             PAGE_ATTEMPTS: "트랜잭션당 최대 시도 횟수",
             PAGE_WORKERS: "부하 발생기 워커 수",
             PAGE_WORKERS_AUTOMATIC: "dyno가 선택",
-            // Method.
             PAGE_METHOD_SHOWN: "수행한 내용",
             PAGE_METHOD_NOT_SHOWN: "이 측정으로 알 수 없는 것",
-            // Paragraphs.
             PAGE_METHOD_BLOCKS: "모든 측정 조건(시스템, 각 요인의 수준, 클라이언트 수의 조합)을 블록마다 한 번씩, 위의 시드로 블록마다 무작위로 정한 순서에 따라 측정했습니다. 반복의 단위는 초나 요청이 아니라 시행이며, 신뢰 구간은 같은 측정 조건의 시행이 얼마나 흩어지는지를 나타냅니다.",
             PAGE_METHOD_LOAD: "부하는 폐쇄형 루프입니다. 각 클라이언트는 이전 트랜잭션의 응답을 받으면 다음 트랜잭션을 보냅니다. 처리량은 커밋 응답의 수이며, 각 트랜잭션은 워밍업을 제외한 측정 구간에 걸친 시간의 비율만큼 집계합니다. 응답 시간은 트랜잭션의 첫 시도부터 커밋 응답까지이며 재시도를 포함합니다.",
             PAGE_METHOD_LOAD_OPEN: "도착률을 지정한 경우 부하는 개방형 루프입니다. 시스템이 따라오는지와 관계없이 트랜잭션이 그 도착률의 포아송 과정으로 도착하며, 비어 있는 클라이언트가 다음 트랜잭션을 맡습니다. 처리량은 커밋 응답의 수이며, 각 트랜잭션은 측정 구간에 걸친 시간의 비율만큼 집계합니다. 응답 시간은 트랜잭션이 시작되어야 할 시점부터 커밋 응답까지이며, 빈 클라이언트를 기다린 시간과 재시도를 포함합니다.",
@@ -1088,7 +1023,6 @@ pub(super) const KOREAN: Language<Texts> = Language {
             PAGE_METHOD_VERDICTS: "판정은 같은 블록의 시행을 로그 척도로 비교합니다. ‘우수’와 ‘열세’로 판정하려면 비교 건수에 대해 보정한 비율의 구간이 1을 포함하지 않아야 합니다(벤자미니-호크버그 방법: 잘못된 판정의 비율은 평균 {alpha} 이하). ‘동등’으로 판정하려면 90 % 신뢰 구간이 허용 차이 {margin} 안에 들어가야 합니다. 그 외에는 모두 ‘판정 불능’이며, 같다는 뜻이 아닙니다.",
             PAGE_METHOD_AUDIT: "시행이 끝날 때마다 데이터를 클라이언트가 받은 응답과 대조합니다. 정합성 검증에 실패한 수치에는 그 사실을 함께 표시합니다.",
             PAGE_METHOD_VALIDITY: "부하 발생기는 자신도 측정합니다: 각 워커의 CPU 사용률, 워커가 멈춰 있던 시간, 깨어남 지연. 부하를 제한했을 가능성이 있으면 그 시행에 표시를 하고, 정해진 한도를 넘으면 그 수치를 어떤 평균에도 사용하지 않습니다.",
-            // Items of a list.
             PAGE_LIMIT_MACHINE: "장비, 버전, 설정, 데이터 크기, 네트워크 거리가 달라지면 여기서 분명한 순위도 뒤바뀔 수 있습니다.",
             PAGE_LIMIT_CLOSED: "폐쇄형 루프는 시스템이 느리면 요청을 덜 보냅니다. 처리 능력은 알 수 있지만, 이전 요청의 응답과 관계없이 도착하는 요청이 얼마나 기다릴지는 알 수 없습니다.",
             PAGE_LIMIT_SHORT: "시행은 몇 시간에 걸쳐 일어나는 일에 비하면 짧습니다. 체크포인트, 배큠(vacuum), 데이터 증가, 냉각의 영향은 측정 구간에 들어온 만큼만 나타납니다.",
@@ -1104,7 +1038,6 @@ pub(super) const KOREAN: Language<Texts> = Language {
             NEW: "대상",
             FIGURE_OF: "{figure}(n = {base}, {new})",
             SIDE: "{folder}: 측정 {runs}회, 시행 {measured}회 중 유효 {valid}회, {from}~{to}(UTC).",
-            // Sections.
             COMPARE_DOUBTS: "양쪽을 비교하기 어렵게 하는 점",
             COMPARE_RESULTS: "비교 결과",
             COMPARE_OVER_ALL: "전체 측정 조건에 걸친 결과",
@@ -1117,18 +1050,14 @@ pub(super) const KOREAN: Language<Texts> = Language {
             STATEMENT_MEAN: "{statement} 문의 평균 시간",
             TREATMENTS_USED: "측정 조건 수",
             COMPARE_DEGREES: "자유도",
-            FAILED_TRANSACTIONS: "실패",
             UNFINISHED_TRANSACTIONS: "강제 종료",
-            RETRIES: "재시도",
             LOST_UPDATES: "갱신 손실",
             TREATMENT_GROUP: "{treatment}(n = {base}, {new})",
             AGAINST: "{new}(기준: {base})",
             PERHAPS_SMALL: "{verdict} ~",
-            FROM_TO: "{low}~{high}",
             ANNOTATION_WORSE: "열세: {treatment}의 {metric} 값은 기준의 {ratio}배입니다.",
             COMPARE_ANSWER: "{verdict}: {sentence}",
             ANNOTATION_SLOWER: "느려짐: {sentence}",
-            // Doubts.
             DIFFERENCE: "{name}(기준 {base}, 대상 {new})",
             NOTHING: "없음",
             MACHINE_DIFFERS: "장비가 다릅니다: {values}.",
@@ -1160,7 +1089,6 @@ pub(super) const KOREAN: Language<Texts> = Language {
             ONE_RUN_EACH: "양쪽이 각각 한 번의 측정입니다. 서버 시작, 시간대, 호스트의 다른 작업처럼 측정할 때마다 저절로 달라지는 것도 비율에 들어 있으며 변경의 효과와 구별할 수 없습니다. 구간에는 한 측정 안의 편차만 반영됩니다. 양쪽을 번갈아 각각 3회 이상 다시 측정하면 측정 간 편차를 기준으로 판정합니다.",
             SETTINGS_UNKNOWN: "양쪽 모두에서 서버 설정을 확인한 것은 아니므로(시스템 {system}), 설정의 차이는 여기에 나타나지 않습니다.",
             OTHER_NAME: "기준의 시스템 {base} 및 대상의 시스템 {new} 사이의 비교입니다.",
-            // Notes.
             COMPARE_NOTE_METHOD: "수치는 유효한 시행 n회의 평균이며 ±는 95 % 신뢰 구간 폭의 절반입니다. 비율은 대상의 기하 평균을 기준의 기하 평균으로 나눈 값이며, 구간은 로그 값에 대한 웰치 검정으로 구합니다(한쪽에 측정이 여러 번 있으면 같은 측정의 시행이 공유하는 편차를 오차에 더합니다). 양쪽이 공유하는 블록이 없으므로 시행을 짝짓지 않습니다. ‘우수’와 ‘열세’는 비교 {family}건을 모두 보정한 판정입니다(벤자미니-호크버그 및 벤자미니-보고몰로프 방법: 잘못된 판정의 비율은 평균 {alpha} 이하). 구간도 같은 방식으로 넓혀서(신뢰 수준 {level} 이상), ‘우수’와 ‘열세’의 구간은 1을 포함하지 않고 ‘판정 불능’의 구간은 1을 포함합니다. ‘동등’: 90 % 신뢰 구간이 허용 차이 {margin} 안에 들어가며, 이때는 이 구간을 표시합니다. ‘판정 불능’: 데이터로 판단할 수 없다는 뜻이지 차이가 없다는 뜻이 아닙니다.",
             COMPARE_NOTE_RANKS: "순위에 따른 비율: 분포에 대한 가정 없이 구한 같은 비율로, 대상의 모든 시행과 기준의 모든 시행 사이의 비율의 중앙값입니다(호지스-레만 추정). 순위합 검정(만-휘트니)에 해당하는 95 % 신뢰 구간을 보정하지 않고 함께 표시하며, 양쪽에 시행이 4회 이상씩 있을 때 제시합니다. 판정과 나란히 보여 줄 뿐 판정을 바꾸지는 않습니다.",
             COMPARE_NOTE_OVER_ALL: "전체 측정 조건에 걸친 결과: 모든 측정 조건에 대한 하나의 비율이며, 로그 값에 대한 선형 혼합 모형(측정, 블록, 서버 시작을 층으로 하는 REML, 새터스웨이트 자유도)으로 구합니다. 이 답을 먼저 모든 지표에 걸쳐 함께 보정하고, 측정 조건별 판정은 그 뒤에 합니다. 전체로도 어느 측정 조건에서도 답이 나오지 않은 지표는 측정 조건별로 ‘우수’나 ‘열세’로 판정하지 않습니다.",
@@ -1171,12 +1099,10 @@ pub(super) const KOREAN: Language<Texts> = Language {
             COMPARE_NOTE_NEEDED: "지금까지의 편차로 볼 때, {margin}의 차이를 다섯 번 중 네 번 찾아내기 위해 양쪽에 각각 필요한 유효한 시행 수: 판정 불능인 비교에서 {least}~{most}회.",
             COMPARE_NOTE_NEEDED_ONE: "지금까지의 편차로 볼 때, {margin}의 차이를 다섯 번 중 네 번 찾아내기 위해 양쪽에 각각 필요한 유효한 시행 수: 판정 불능인 비교에서 {needed}회.",
             COMPARE_NOTE_TOO_MANY: "편차가 커서, {margin}의 차이를 찾아내려면 양쪽에 각각 1,000회가 넘는 시행이 필요한 비교가 있습니다.",
-            // Forest plot.
             CHART_RATIO: "대상 ÷ 기준(로그)",
             CHART_LESS: "← 기준보다 작음",
             CHART_MORE: "기준보다 큼 →",
             CHART_CAPTION: "표식은 비율, 막대는 그 신뢰 구간이며, 판정과 마찬가지로 비교 건수를 반영합니다. 띠는 허용 차이 {margin} 범위이며, 그 안의 차이는 차이로 보지 않습니다. 처리량은 클수록, 응답 시간은 작을수록 우수합니다.",
-            // Outcome.
             OUTCOME_WORSE: "열세: 비교 {comparisons}건 중 {worse}건에서 대상이 기준보다 열세이며, 가장 큰 차이는 {treatment}의 {metric}입니다(비율 {ratio}). 우수 {better}, 동등 {equivalent}, 판정 불능 {inconclusive}, 무효 {invalid}.",
             OUTCOME_WORSE_OVER_ALL: "열세: {sentence} 개별 측정 조건만으로는 드러나지 않습니다. 비교 {comparisons}건 중 우수 {better}, 동등 {equivalent}, 판정 불능 {inconclusive}, 무효 {invalid}.",
             OUTCOME_NOT_WORKING: "정상 동작하지 않음: 대상이 일부 시행에서 정상 동작하지 않아 비교 {comparisons}건 중 {not_working}건에 판정이 없습니다. 우수 {better}, 동등 {equivalent}, 판정 불능 {inconclusive}.",

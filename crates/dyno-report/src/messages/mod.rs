@@ -7,7 +7,7 @@
 //!   number, it is written with their forms: `{clients:1 client|# clients}`.
 //! * A language's file ([`en`]) has all that differs between languages: texts, forms of plurals, how lists and sentences are joined.
 //!   Figures look the same in all of them ([`crate::figures`]).
-//! * The other files say which message is meant, by the part of the report that shows it.
+//! * What a message is for is said beside the English one only. The other files say which message is meant, by the part of the report that shows it.
 
 pub(crate) mod compare;
 pub(crate) mod conclusion;
