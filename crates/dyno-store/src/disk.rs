@@ -14,19 +14,19 @@ pub const SET_ASIDE_FOLDER: &str = "set-aside";
 /// Where files are written. Paths name open files from [`Disk::create`] to [`Disk::close`].
 pub(crate) trait Disk: Send {
     /// Makes a folder, and those above it, unless it is there.
-    fn make_folder(&mut self, path: &Path) -> io::Result<()>;
+    fn make_folder(&mut self, path: &Path) -> Result<(), StoreError>;
     /// Makes a file, which must not exist, and keeps it open.
-    fn create(&mut self, path: &Path) -> io::Result<()>;
+    fn create(&mut self, path: &Path) -> Result<(), StoreError>;
     /// Writes to the end of an open file.
-    fn append(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+    fn append(&mut self, path: &Path, bytes: &[u8]) -> Result<(), StoreError>;
     /// Returns when an open file would survive a loss of power.
-    fn sync(&mut self, path: &Path) -> io::Result<()>;
+    fn sync(&mut self, path: &Path) -> Result<(), StoreError>;
     /// The same of the names in a folder.
-    fn sync_folder(&mut self, path: &Path) -> io::Result<()>;
+    fn sync_folder(&mut self, path: &Path) -> Result<(), StoreError>;
     /// Closes a file; of others nothing happens.
     fn close(&mut self, path: &Path);
     /// Gives a file or folder another name.
-    fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()>;
+    fn rename(&mut self, from: &Path, to: &Path) -> Result<(), StoreError>;
     /// Writes a file as a whole: readers find the old or the new one.
     fn replace(&mut self, path: &Path, bytes: &[u8]) -> Result<(), StoreError>;
 }
@@ -48,24 +48,25 @@ impl MachineDisk {
 }
 
 impl Disk for MachineDisk {
-    fn make_folder(&mut self, path: &Path) -> io::Result<()> {
-        fs::create_dir_all(path)
+    fn make_folder(&mut self, path: &Path) -> Result<(), StoreError> {
+        fs::create_dir_all(path).map_err(StoreError::io("make folder", path))
     }
 
-    fn create(&mut self, path: &Path) -> io::Result<()> {
-        self.open.insert(path.to_owned(), File::create_new(path)?);
+    fn create(&mut self, path: &Path) -> Result<(), StoreError> {
+        let file = File::create_new(path).map_err(StoreError::io("make", path))?;
+        self.open.insert(path.to_owned(), file);
         Ok(())
     }
 
-    fn append(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        self.file(path)?.write_all(bytes)
+    fn append(&mut self, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+        self.file(path).and_then(|file| file.write_all(bytes)).map_err(StoreError::io("write", path))
     }
 
-    fn sync(&mut self, path: &Path) -> io::Result<()> {
-        self.file(path)?.sync_all()
+    fn sync(&mut self, path: &Path) -> Result<(), StoreError> {
+        self.file(path).and_then(|file| file.sync_all()).map_err(StoreError::io("write", path))
     }
 
-    fn sync_folder(&mut self, path: &Path) -> io::Result<()> {
+    fn sync_folder(&mut self, path: &Path) -> Result<(), StoreError> {
         sync_folder(path)
     }
 
@@ -73,8 +74,8 @@ impl Disk for MachineDisk {
         self.open.remove(path);
     }
 
-    fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()> {
-        fs::rename(from, to)
+    fn rename(&mut self, from: &Path, to: &Path) -> Result<(), StoreError> {
+        fs::rename(from, to).map_err(StoreError::io("rename to", to))
     }
 
     fn replace(&mut self, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
@@ -84,11 +85,11 @@ impl Disk for MachineDisk {
 
 /// Returns when the names in a folder would survive a loss of power; at once where the file system cannot promise that, or where the
 /// folder is one that we may not read.
-pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
+pub(crate) fn sync_folder(path: &Path) -> Result<(), StoreError> {
     use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
     match File::open(path).and_then(|folder| folder.sync_all()) {
         Err(error) if matches!(error.kind(), InvalidInput | PermissionDenied | Unsupported) => Ok(()),
-        result => result,
+        result => result.map_err(StoreError::io("write", path)),
     }
 }
 
@@ -124,16 +125,15 @@ pub(crate) fn set_aside(disk: &mut dyn Disk, folder: &Path, name: &str) -> Resul
     if !from.is_dir() {
         return Ok(());
     }
-    let events = folder.join(EVENTS_FILE);
-    disk.sync(&events).map_err(StoreError::io("write", &events))?;
+    disk.sync(&folder.join(EVENTS_FILE))?;
     let aside = folder.join(SET_ASIDE_FOLDER);
-    disk.make_folder(&aside).map_err(StoreError::io("make folder", &aside))?;
+    disk.make_folder(&aside)?;
     for number in 1.. {
         let to = aside.join(format!("{name}-{number}"));
         if to.exists() {
             continue;
         }
-        return disk.rename(&from, &to).map_err(StoreError::io("rename to", &to));
+        return disk.rename(&from, &to);
     }
     Err(StoreError::io("rename", &from)(io::Error::other("no number is free")))
 }

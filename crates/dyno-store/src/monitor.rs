@@ -54,7 +54,6 @@ fn seconds(value: f64) -> String {
     format!("{value:.3}")
 }
 
-/// Lines of `sessions.csv`.
 pub(crate) fn session_lines(sample: &Sample) -> String {
     lines(sample.sessions.iter().map(|group| {
         // Without line ends, so that a line of the file is a line.

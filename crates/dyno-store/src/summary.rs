@@ -74,7 +74,6 @@ struct Figures {
     audit: dyno_model::audit::AuditVerdict,
 }
 
-/// A workload beside.
 #[derive(Debug, Serialize)]
 struct BesideSummary<'a> {
     name: &'a str,
@@ -94,7 +93,6 @@ const BOUNDED: [(&str, Metric); 6] = [
 ];
 
 impl<'a> Summary<'a> {
-    /// The summary after these trials.
     pub(crate) fn new(plan: &'a Plan, records: &'a [TrialRecord], failed: usize) -> Self {
         Self {
             format: plan.format,

@@ -11,7 +11,6 @@ use dyno_model::finding::Finding;
 use dyno_model::monitor::{Sample, SessionGroup};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -407,28 +406,28 @@ fn note(notes: &Notes, what: &'static str, path: &Path) {
 }
 
 impl Disk for NotedDisk {
-    fn make_folder(&mut self, path: &Path) -> io::Result<()> {
+    fn make_folder(&mut self, path: &Path) -> Result<(), StoreError> {
         note(&self.notes, "change", path.parent().unwrap());
         self.disk.make_folder(path)
     }
 
-    fn create(&mut self, path: &Path) -> io::Result<()> {
+    fn create(&mut self, path: &Path) -> Result<(), StoreError> {
         note(&self.notes, "change", path.parent().unwrap());
         self.disk.create(path)
     }
 
-    fn append(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    fn append(&mut self, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
         drop(self.gate.lock());
         note(&self.notes, "change", path);
         self.disk.append(path, bytes)
     }
 
-    fn sync(&mut self, path: &Path) -> io::Result<()> {
+    fn sync(&mut self, path: &Path) -> Result<(), StoreError> {
         note(&self.notes, "sync", path);
         self.disk.sync(path)
     }
 
-    fn sync_folder(&mut self, path: &Path) -> io::Result<()> {
+    fn sync_folder(&mut self, path: &Path) -> Result<(), StoreError> {
         note(&self.notes, "sync", path);
         self.disk.sync_folder(path)
     }
@@ -437,7 +436,7 @@ impl Disk for NotedDisk {
         self.disk.close(path);
     }
 
-    fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+    fn rename(&mut self, from: &Path, to: &Path) -> Result<(), StoreError> {
         self.disk.rename(from, to)
     }
 

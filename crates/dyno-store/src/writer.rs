@@ -93,8 +93,7 @@ impl RunWriter {
         spec: &str,
         environment: &Environment,
     ) -> Result<Self, StoreError> {
-        let folder = new_folder(root, &plan.name)?;
-        Self::begin(&folder, plan, spec, environment, Box::new(Timestamp::now))
+        Self::create_at(&new_folder(root, &plan.name)?, plan, spec, environment)
     }
 
     /// As [`Self::create`], in a folder that the user named. It must not exist, or be empty.
@@ -122,16 +121,6 @@ impl RunWriter {
         if entries.next().is_some() {
             return Err(StoreError::NotEmpty { path: folder.to_owned() });
         }
-        Self::begin(folder, plan, spec, environment, clock)
-    }
-
-    fn begin(
-        folder: &Path,
-        plan: &Plan,
-        spec: &str,
-        environment: &Environment,
-        clock: Clock,
-    ) -> Result<Self, StoreError> {
         write_new(&folder.join(FORMAT_FILE), format!("{FORMAT}\n").as_bytes())?;
         write_new(&folder.join(SPEC_FILE), address::without_passwords(spec).as_bytes())?;
         write_new(&folder.join(PLAN_FILE), &json(plan))?;
@@ -146,7 +135,7 @@ impl RunWriter {
         // The folder's own name, and that of the experiment's folder, which may be new too.
         for folder in folder.ancestors().take(3) {
             let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-            sync_folder(folder).map_err(StoreError::io("write", folder))?;
+            sync_folder(folder)?;
         }
         let scribe = Scribe::new(Box::new(MachineDisk::with(path, events)), folder)?;
         Ok(Self::going_on(folder, plan.clone(), scribe, Vec::new(), clock))
@@ -242,11 +231,8 @@ impl RunWriter {
         let path = self.folder.join(EVENTS_FILE);
         let is_end = matches!(event, Event::TrialFinished(_) | Event::TrialFailed { .. });
         self.scribe.hand(Box::new(move |disk| {
-            disk.append(&path, &line).map_err(StoreError::io("write", &path))?;
-            match is_end {
-                true => disk.sync(&path).map_err(StoreError::io("write", &path)),
-                false => Ok(()),
-            }
+            disk.append(&path, &line)?;
+            if is_end { disk.sync(&path) } else { Ok(()) }
         }));
     }
 
@@ -262,13 +248,11 @@ impl RunWriter {
         let trials = self.folder.join(TRIALS_FOLDER);
         self.scribe.hand(Box::new(move |disk| {
             for file in &files {
-                disk.sync(file).map_err(StoreError::io("write", file))?;
+                disk.sync(file)?;
                 disk.close(file);
             }
-            for folder in [&folder, &trials] {
-                disk.sync_folder(folder).map_err(StoreError::io("write", folder))?;
-            }
-            Ok(())
+            disk.sync_folder(&folder)?;
+            disk.sync_folder(&trials)
         }));
     }
 
@@ -343,10 +327,7 @@ impl RunWriter {
         self.histories.push(path.clone());
         let history = Arc::clone(history);
         self.scribe.hand(Box::new(move |disk| {
-            let mut parts = history::parts(&history);
-            parts.try_for_each(|part| {
-                disk.append(&path, part.as_bytes()).map_err(StoreError::io("write", &path))
-            })
+            history::parts(&history).try_for_each(|part| disk.append(&path, part.as_bytes()))
         }));
     }
 
@@ -361,7 +342,7 @@ impl RunWriter {
 /// Adds to a file.
 fn append(path: &Path, bytes: Vec<u8>) -> Task {
     let path = path.to_owned();
-    Box::new(move |disk| disk.append(&path, &bytes).map_err(StoreError::io("write", &path)))
+    Box::new(move |disk| disk.append(&path, &bytes))
 }
 
 /// Makes a file, and its folder unless it is there, with a beginning.
@@ -369,10 +350,10 @@ fn create(path: &Path, beginning: Vec<u8>) -> Task {
     let path = path.to_owned();
     Box::new(move |disk| {
         if let Some(folder) = path.parent() {
-            disk.make_folder(folder).map_err(StoreError::io("make folder", folder))?;
+            disk.make_folder(folder)?;
         }
-        disk.create(&path).map_err(StoreError::io("make", &path))?;
-        disk.append(&path, &beginning).map_err(StoreError::io("write", &path))
+        disk.create(&path)?;
+        disk.append(&path, &beginning)
     })
 }
 
