@@ -16,14 +16,17 @@ struct Document<'a> {
 }
 
 /// Renders the model, indented, with the conclusions also in words.
+pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
+    indented(&Document { lang: lang.code, sentences: conclusion::sentences(model, lang), model })
+}
+
+/// A document as JSON.
 ///
 /// # Panics
-/// Never: the model's maps have string keys, and its figures are finite or absent.
-pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
-    let document = Document { lang: lang.code, sentences: conclusion::sentences(model, lang), model };
-    let mut text = serde_json::to_string_pretty(&document).expect("the model has string keys only");
-    text.push('\n');
-    text
+/// Never: the models' maps have string keys, and their figures are finite or absent.
+pub(crate) fn indented<T: Serialize>(document: &T) -> String {
+    let text = serde_json::to_string_pretty(document).expect("the model has string keys only");
+    text + "\n"
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 //! * `measures`: the one table of measures; `cell`, `table`: typed cells and what they stand in, `sheet`: a table column by column; `tables`, `isolation`, `notes`, `facts`, `topology`, `sections`: what a report shows;
 //! * `test_report`: what the form of agencies holds;
 //! * `checkup`, `preflight`, `plan`, `progress`: what commands say beside reports;
-//! * `breaks`: where lines may be broken; `text`, `markdown`, `csv`, `json`, `html`: the forms; `grid`: a table in the page; `chart`: SVG;
+//! * `breaks`: where lines may be broken; `levels`: what is named once; `text`, `markdown`, `csv`, `json`, `html`: the forms; `grid`: a table in the page; `chart`: SVG;
 //! * [`compare`]: the same for a comparison.
 //!
 //! # Invariants
@@ -26,6 +26,7 @@ mod grid;
 mod html;
 mod isolation;
 mod json;
+mod levels;
 mod markdown;
 mod measures;
 mod messages;
@@ -91,9 +92,7 @@ pub fn test_report(model: &ReportModel, format: Format, lang: Lang) -> Option<St
 /// # Errors
 /// When the file cannot be written.
 pub fn write_test_report(report: &str, format: Format, folder: &Path) -> Result<PathBuf, StoreError> {
-    let path = folder.join(format!("test-{}", format.file_name()));
-    dyno_store::replace(&path, report.as_bytes())?;
-    Ok(path)
+    put(folder, &format!("test-{}", format.file_name()), report)
 }
 
 /// Renders reports into a folder, usually the run's own, and returns the paths in the order of `formats`. Reports are
@@ -107,13 +106,7 @@ pub fn write(
     formats: &[Format],
     lang: Lang,
 ) -> Result<Vec<PathBuf>, StoreError> {
-    let mut paths = Vec::with_capacity(formats.len());
-    for format in formats {
-        let path = folder.join(format.file_name());
-        dyno_store::replace(&path, render(model, *format, lang).as_bytes())?;
-        paths.push(path);
-    }
-    Ok(paths)
+    formats.iter().map(|it| put(folder, &it.file_name(), &render(model, *it, lang))).collect()
 }
 
 /// Writes the charts of the report's main part into a folder, each as `chart-<name>.svg`, and returns the paths. An older one of
@@ -122,12 +115,12 @@ pub fn write(
 /// # Errors
 /// When a file cannot be written.
 pub fn write_charts(model: &ReportModel, folder: &Path, lang: Lang) -> Result<Vec<PathBuf>, StoreError> {
-    let charts = html::stand_alone_charts(model, lang);
-    let mut paths = Vec::with_capacity(charts.len());
-    for (name, svg) in charts {
-        let path = folder.join(format!("chart-{name}.svg"));
-        dyno_store::replace(&path, svg.as_bytes())?;
-        paths.push(path);
-    }
-    Ok(paths)
+    let charts = html::stand_alone_charts(model, lang).into_iter();
+    charts.map(|(name, svg)| put(folder, &format!("chart-{name}.svg"), &svg)).collect()
+}
+
+fn put(folder: &Path, name: &str, text: &str) -> Result<PathBuf, StoreError> {
+    let path = folder.join(name);
+    dyno_store::replace(&path, text.as_bytes())?;
+    Ok(path)
 }

@@ -11,7 +11,6 @@ use crate::sections::{self, Section};
 use dyno_analysis::model::ReportModel;
 use dyno_model::printable::lines;
 
-/// Renders the full report.
 pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     let mut page = Page::new(&model.title, headings::SYSTEM, lang);
     if !model.description.is_empty() {
@@ -64,7 +63,6 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     page.text
 }
 
-/// Renders the test report.
 pub(crate) fn test_report(model: &ReportModel, lang: Lang) -> String {
     let mut page = Page::new(&model.title, headings::SYSTEM, lang);
     page.paragraph(&escaped(headings::TEST_REPORT.text(lang)));

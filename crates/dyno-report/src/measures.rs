@@ -130,6 +130,19 @@ use Unit::{
     Bytes, Count, Microseconds, Milliseconds, Percent, RowsPerSecond, Seconds, TransactionsPerSecond,
 };
 
+/// What a metric is called in CSV, and its heading with the unit.
+pub(crate) fn metric(metric: Metric) -> (&'static str, &'static Message) {
+    match metric {
+        Metric::Throughput => ("throughput", &headings::THROUGHPUT),
+        Metric::MeanMs => ("mean", &headings::MEAN_MS),
+        Metric::P50Ms => ("p50", &headings::P50_MS),
+        Metric::P95Ms => ("p95", &headings::P95_MS),
+        Metric::P99Ms => ("p99", &headings::P99_MS),
+        Metric::HighestRate => ("highest-rate", &headings::HIGHEST_RATE),
+        Metric::MostClients => ("most-clients", &headings::MOST_CLIENTS),
+    }
+}
+
 /// Rates and times of a treatment.
 pub(crate) const TREATMENT_RATES: &[Measure<TreatmentRow>] = &[
     Measure::new("throughput", TransactionsPerSecond, &headings::THROUGHPUT, |it| figure(it.throughput)),

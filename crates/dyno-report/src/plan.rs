@@ -2,6 +2,7 @@
 
 use crate::checkup::filled as padded;
 use crate::figures;
+use crate::levels::distinct;
 use crate::messages::{Lang, Message, compare, fill, headings, names, plan as words};
 use crate::progress::{duration, exact, treatment as treatment_line};
 use dyno_analysis::pilot::{BLOCKS_MAX, DIFFERENCES, Pilot};
@@ -63,13 +64,7 @@ fn facts(plan: &Plan, catalog: &[WorkloadDescription], lang: Lang) -> Vec<(Messa
     if let Some(first) = plan.treatments.first() {
         rows.push((words::WORKLOAD, workload(plan, first, catalog, lang)));
     }
-    let mut rules: Vec<String> = Vec::new();
-    for treatment in &plan.treatments {
-        let rule = rule(&treatment.load, lang);
-        if !rules.contains(&rule) {
-            rules.push(rule);
-        }
-    }
+    let rules = distinct(plan.treatments.iter().map(|treatment| rule(&treatment.load, lang)));
     for beside in plan.beside() {
         rows.push((headings::BESIDE_NAME, labelled(&beside.name, self::beside(plan, beside, catalog, lang))));
     }
@@ -149,14 +144,8 @@ fn design(plan: &Plan, lang: Lang) -> String {
 /// The workloads with those options that are not as they come. What is varied is left to the lines of the factors, but for the kinds.
 fn workload(experiment: &Plan, treatment: &Treatment, catalog: &[WorkloadDescription], lang: Lang) -> String {
     let plan = &treatment.workload;
-    let mut kinds: Vec<&str> = Vec::new();
-    for treatment in &experiment.treatments {
-        let kind = treatment.workload.kind.as_str();
-        if !kinds.contains(&kind) {
-            kinds.push(kind);
-        }
-    }
-    let kinds = kinds.join(lang.comma);
+    let kinds = experiment.treatments.iter().map(|treatment| treatment.workload.kind.as_str());
+    let kinds = distinct(kinds).join(lang.comma);
     let is_varied = |name: &str, value: &OptionValue| {
         let others = experiment.treatments.iter().map(|other| other.workload.options.0.get(name));
         others.flatten().any(|other| other != value)
@@ -206,14 +195,7 @@ fn beside(plan: &Plan, beside: &BesidePlan, catalog: &[WorkloadDescription], lan
 
 /// Levels of a factor in the order in which treatments have them.
 fn levels(plan: &Plan, factor: usize) -> Vec<&str> {
-    let mut levels: Vec<&str> = Vec::new();
-    for treatment in &plan.treatments {
-        let level = treatment.levels[factor].as_str();
-        if !levels.contains(&level) {
-            levels.push(level);
-        }
-    }
-    levels
+    distinct(plan.treatments.iter().map(|treatment| treatment.levels[factor].as_str()))
 }
 
 /// Where a system comes from, in a line.

@@ -1,6 +1,7 @@
 //! How a run goes, in words: what its displays and the command show beside the report.
 
 use crate::figures;
+use crate::levels::distinct;
 use crate::messages::{Lang, Message, fill, in_line, names, terminal as words};
 use dyno_model::audit::{AuditCheck, AuditVerdict, forbidden};
 use dyno_model::beside::BesideRecord;
@@ -244,17 +245,10 @@ fn trial_figures(record: &TrialRecord, lang: Lang) -> String {
 /// What the checks of the trial found wrong, each thing once; of workloads beside only that something is.
 fn violated(record: &TrialRecord, lang: Lang) -> Vec<String> {
     let checks = record.audit.places().filter(|(_, check)| check.verdict() == AuditVerdict::Violated);
-    let mut told: Vec<String> = Vec::new();
-    for (database, check) in checks {
-        let sentence = wrong(check, lang);
-        let sentence = match database {
-            Some(database) => names::labelled(database, &sentence, lang),
-            None => sentence,
-        };
-        if !told.contains(&sentence) {
-            told.push(sentence);
-        }
-    }
+    let mut told = distinct(checks.map(|(database, check)| match database {
+        Some(database) => names::labelled(database, &wrong(check, lang), lang),
+        None => wrong(check, lang),
+    }));
     if told.is_empty() {
         told.push(words::DATA_DAMAGED.text(lang).to_owned());
     }

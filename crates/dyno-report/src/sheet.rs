@@ -121,7 +121,6 @@ impl<R> Sheet<R> {
         self.left(&headings::VERDICT, |row| of(row).verdict.map_or_else(Cell::absent, word))
     }
 
-    /// The table.
     pub(crate) fn table(self) -> Table {
         self.table
     }

@@ -104,7 +104,6 @@ impl Table {
         }
     }
 
-    /// The table without some columns.
     pub(crate) fn without(self, headings: &[&Message]) -> Self {
         self.only(|column| !headings.contains(&column.heading))
     }
@@ -202,7 +201,6 @@ impl Plain {
         self.groups.iter().any(|(group, _)| !group.is_empty())
     }
 
-    /// The table with these columns only.
     fn with(&self, columns: &[usize]) -> Self {
         let of = |cells: &Vec<String>| columns.iter().map(|at| cells[*at].clone()).collect();
         let group = |(name, rows): &(String, Vec<Vec<String>>)| (name.clone(), rows.iter().map(of).collect());

@@ -14,7 +14,6 @@ pub(crate) struct Word {
 }
 
 impl Word {
-    /// The word in a language.
     pub(crate) fn text(&self, lang: Lang) -> &'static str {
         self.message.text(lang)
     }

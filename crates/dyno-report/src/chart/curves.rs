@@ -14,7 +14,6 @@ use super::text::{Quantity, axis_label, width_em};
 /// A chart over the number of clients.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct CurveChart {
-    /// Name of the x axis.
     pub(crate) x_title: String,
     /// Name of the y axis with its unit.
     pub(crate) y_title: String,
@@ -42,7 +41,6 @@ pub(crate) struct CurvePanel {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Curve {
     pub(crate) label: String,
-    /// Colour, dash and marker.
     pub(crate) slot: Slot,
     pub(crate) style: Style,
     /// Points in the order in which a line joins them.
@@ -60,7 +58,6 @@ pub(crate) enum Style {
     Points,
 }
 
-/// One point of a line.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct CurvePoint {
     /// Number of clients, or what was measured.
@@ -76,7 +73,6 @@ pub(crate) struct CurvePoint {
     pub(crate) unusable: Vec<f64>,
     /// Values of repeats that stood still for a while; ringed.
     pub(crate) stood: Vec<f64>,
-    /// Shown on hovering.
     pub(crate) tooltip: String,
 }
 
@@ -161,7 +157,6 @@ struct Layout {
     left: f64,
     /// Room at the right of every panel for labels at its lines; 0: there is a legend instead.
     label_width: f64,
-    /// Width of the chart.
     width: f64,
     /// Room for further lines of the panels' titles.
     title_room: f64,
@@ -331,7 +326,7 @@ impl CurveChart {
 }
 
 /// All numbers of clients of these panels, rising.
-fn levels_of<'a>(panels: impl IntoIterator<Item = &'a CurvePanel>) -> Vec<f64> {
+pub(crate) fn levels_of<'a>(panels: impl IntoIterator<Item = &'a CurvePanel>) -> Vec<f64> {
     let curves = panels.into_iter().flat_map(|panel| &panel.curves);
     let mut levels: Vec<f64> = curves.flat_map(|curve| &curve.points).map(|point| point.x).collect();
     levels.sort_by(f64::total_cmp);

@@ -9,7 +9,6 @@ use super::text::{Quantity, axis_label, shortened, width_em, wrapped};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ForestChart {
-    /// Name of the x axis.
     pub(crate) x_title: String,
     /// Written left of the line of equality, below the axis.
     pub(crate) below_label: String,

@@ -174,7 +174,6 @@ fn labels_that_fit(ticks: &[Tick]) -> Vec<usize> {
     kept
 }
 
-/// Lines of a panel's title.
 pub(crate) fn title_lines(title: &str, width: f64) -> Vec<String> {
     // Bold letters are about a twelfth wider.
     wrapped(title, width, MEDIUM * 1.08)
@@ -205,7 +204,6 @@ pub(crate) fn x_title(drawing: &mut Drawing, (middle, y): (f64, f64), room: f64,
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Key {
     pub(crate) label: String,
-    /// Colour, dash and marker.
     pub(crate) slot: Slot,
     /// Further classes, e.g. `published`.
     pub(crate) class: &'static str,

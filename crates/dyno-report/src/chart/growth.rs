@@ -1,5 +1,6 @@
 //! Figures over the number of rows: panels one below the other on the same axis, throughput above, machine and disk below it.
 
+use super::curves::CurvePoint;
 use super::frame::{Frame, Key, Tick, is_narrow, label_room, legend, panel_title, ticks, x_axis, y_axis};
 use super::palette::Slot;
 use super::scale::{Scale, Spread, or_one, rounded_out};
@@ -8,7 +9,6 @@ use super::text::Quantity;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct GrowthChart {
-    /// Name of the x axis.
     pub(crate) x_title: String,
     /// Rows at both ends of the axis.
     pub(crate) rows: (f64, f64),
@@ -30,25 +30,13 @@ pub(crate) struct GrowthPanel {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct GrowthCurve {
     pub(crate) label: String,
-    /// Colour, dash and marker.
     pub(crate) slot: Slot,
     /// True for figures from elsewhere.
     pub(crate) is_published: bool,
-    /// Means by rising rows.
-    pub(crate) marks: Vec<GrowthMark>,
+    /// Means by rising rows; nothing interrupts the curve.
+    pub(crate) marks: Vec<CurvePoint>,
     /// Single trials: rows and value.
     pub(crate) repeats: Vec<Vec<(f64, f64)>>,
-}
-
-#[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct GrowthMark {
-    /// Where it stands.
-    pub(crate) rows: f64,
-    /// Mean; nothing interrupts the curve.
-    pub(crate) value: Option<f64>,
-    pub(crate) interval: Option<(f64, f64)>,
-    /// Shown on hovering.
-    pub(crate) tooltip: String,
 }
 
 /// Height of the plot area of the first panel and of the others.
@@ -110,17 +98,17 @@ impl GrowthPanel {
         for curve in &self.curves {
             let class = if curve.is_published { " published" } else { "" };
             drawing.open(&format!("{}{class}", curve.slot.class()));
-            let known = |mark: &GrowthMark| mark.value.filter(|value| value.is_finite());
-            let line = curve.marks.iter().map(|mark| known(mark).map(|value| place(mark.rows, value)));
+            let known = |mark: &CurvePoint| mark.value.filter(|value| value.is_finite());
+            let line = curve.marks.iter().map(|mark| known(mark).map(|value| place(mark.x, value)));
             drawing.curve("curve", &line.collect::<Vec<_>>());
             let bars = curve.marks.iter().filter_map(|mark| {
                 let (low, high) = mark.interval.filter(|(low, high)| low.is_finite() && high.is_finite())?;
-                Some((place(mark.rows, low), place(mark.rows, high)))
+                Some((place(mark.x, low), place(mark.x, high)))
             });
             drawing.lines("bar", &bars.collect::<Vec<_>>());
             for mark in &curve.marks {
                 if let Some(value) = known(mark) {
-                    drawing.marker("mark", curve.slot, place(mark.rows, value), &mark.tooltip);
+                    drawing.marker("mark", curve.slot, place(mark.x, value), &mark.tooltip);
                 }
             }
             drawing.close();

@@ -6,10 +6,8 @@ use super::scale::Scale;
 use super::svg::{Anchor, Chart, Drawing, Stroke};
 use super::text::{Quantity, axis_label, shortened, width_em};
 
-/// The heat map of a trial.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct HeatChart {
-    /// Name of the x axis.
     pub(crate) x_title: String,
     /// Name of the (logarithmic) y axis.
     pub(crate) y_title: String,
@@ -21,7 +19,6 @@ pub(crate) struct HeatChart {
     pub(crate) columns: Vec<HeatStretch>,
 }
 
-/// A stretch of time.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct HeatStretch {
     /// Start in seconds since the first client began.
@@ -40,7 +37,6 @@ const HEIGHT: f64 = 168.0;
 const TOP: f64 = 30.0;
 
 impl HeatChart {
-    /// Draws it.
     pub(crate) fn draw(&self, mut drawing: Drawing) -> Chart {
         let width = drawing.width();
         let bands: Vec<f64> = self.bands.iter().copied().filter(|it| it.is_finite() && *it > 0.0).collect();

@@ -10,7 +10,6 @@ use super::text::{Quantity, width_em};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct PercentileChart {
-    /// Name of the x axis.
     pub(crate) x_title: String,
     /// Name of the (logarithmic) y axis.
     pub(crate) y_title: String,
@@ -23,7 +22,6 @@ pub(crate) struct PercentileChart {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Distribution {
     pub(crate) label: String,
-    /// Colour, dash and marker.
     pub(crate) slot: Slot,
     /// `(1 / (1 - p), milliseconds)` of everything together.
     pub(crate) merged: Vec<(f64, f64)>,

@@ -48,7 +48,6 @@ impl Scale {
         Self { spread: Spread::Logarithmic, low, high, from, to }
     }
 
-    /// An axis of the given spread.
     pub(crate) fn new(spread: Spread, low: f64, high: f64, from: f64, to: f64) -> Self {
         match spread {
             Spread::Linear => Self::linear(low, high, from, to),
@@ -56,7 +55,6 @@ impl Scale {
         }
     }
 
-    /// How quantities are spread.
     pub(crate) fn spread(&self) -> Spread {
         self.spread
     }

@@ -344,7 +344,6 @@ fn tenths(value: f64) -> i64 {
 }
 
 impl PathData {
-    /// The path as text.
     fn finish(mut self) -> String {
         self.write_waiting();
         self.data

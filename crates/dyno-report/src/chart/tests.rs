@@ -3,7 +3,7 @@
 use super::curves::{Curve, CurveChart, CurvePanel, CurvePoint, Style};
 use super::forest::{ForestChart, ForestGroup, ForestRow};
 use super::frame::{NARROW, WIDTH};
-use super::growth::{GrowthChart, GrowthCurve, GrowthMark, GrowthPanel};
+use super::growth::{GrowthChart, GrowthCurve, GrowthPanel};
 use super::heat::{HeatChart, HeatStretch};
 use super::palette::Slot;
 use super::percentiles::{Distribution, PercentileChart};
@@ -213,8 +213,8 @@ proptest! {
         let curves: Vec<GrowthCurve> = curves.into_iter().enumerate().map(|(i, (label, marks, is_published))| GrowthCurve {
             label, slot: Slot(i), is_published,
             repeats: vec![marks.iter().map(|mark| (mark.0, mark.1.unwrap_or(mark.0))).collect()],
-            marks: marks.into_iter().map(|(rows, value, interval)| GrowthMark {
-                rows, value, interval, tooltip: "a < b".to_owned(),
+            marks: marks.into_iter().map(|(x, value, interval)| CurvePoint {
+                x, value, interval, tooltip: "a < b".to_owned(), ..CurvePoint::default()
             }).collect(),
         }).collect();
         let text = || "axis".to_owned();
@@ -253,7 +253,7 @@ proptest! {
         let stretches = looks.iter().map(|(start, length, value)| Stretch {
             start: *start, length: *length, areas: vec![*value, Some(*start), *value], lines: vec![*value],
         });
-        let below = TrackCourse { stretches: stretches.collect() };
+        let below: TrackCourse = stretches.collect();
         let course = |seconds: Vec<Second>| Course {
             // Repeats may lack a panel.
             tracks: if seconds.is_empty() { Vec::new() } else { vec![below.clone(), TrackCourse::default()] },

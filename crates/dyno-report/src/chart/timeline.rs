@@ -11,7 +11,6 @@ use super::tracks::{self, Track, TrackCourse};
 /// The timelines of a treatment's repeats.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TimelineChart {
-    /// Name of the x axis.
     pub(crate) x_title: String,
     /// Name of the upper y axis.
     pub(crate) throughput_title: String,

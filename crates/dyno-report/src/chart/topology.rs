@@ -4,7 +4,6 @@ use super::frame::{MEDIUM, SMALL, is_narrow};
 use super::svg::{Anchor, Chart, Drawing};
 use super::text::{shortened, width_em, wrapped};
 
-/// The picture.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TopologyChart {
     /// Name of the machine, which stands over its frame.

@@ -22,12 +22,8 @@ pub(crate) struct Track {
     pub(crate) lines: Vec<String>,
 }
 
-/// What a panel shows of one repeat.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct TrackCourse {
-    /// Stretches in order of time.
-    pub(crate) stretches: Vec<Stretch>,
-}
+/// What a panel shows of one repeat: stretches in order of time.
+pub(crate) type TrackCourse = Vec<Stretch>;
 
 /// Values between two looks.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -56,7 +52,7 @@ fn sample_width(is_area: bool) -> f64 {
 impl Track {
     /// The y axis that all repeats share.
     pub(super) fn scale(&self, courses: &[&TrackCourse], frame: Frame) -> Scale {
-        let tops = courses.iter().flat_map(|course| &course.stretches).flat_map(|stretch| {
+        let tops = courses.iter().copied().flatten().flat_map(|stretch| {
             let stacked: f64 = stretch.areas.iter().flatten().filter(|value| value.is_finite()).sum();
             let lines = stretch.lines.iter().flatten().copied().fold(0.0, f64::max);
             [stacked, lines]
@@ -112,11 +108,11 @@ impl Track {
 
     /// One repeat: areas from the lowest to the highest, then lines.
     pub(super) fn draw(&self, drawing: &mut Drawing, course: &TrackCourse, x: &Scale, y: &Scale) {
-        let mut ground = vec![0.0; course.stretches.len()];
+        let mut ground = vec![0.0; course.len()];
         for (i, _) in self.areas.iter().enumerate() {
             let mut upper = Vec::with_capacity(2 * ground.len());
             let mut lower = Vec::with_capacity(2 * ground.len());
-            for (stretch, below) in course.stretches.iter().zip(&mut ground) {
+            for (stretch, below) in course.iter().zip(&mut ground) {
                 let value = stretch.areas.get(i).copied().flatten().filter(|value| value.is_finite());
                 let top = *below + value.unwrap_or(0.0).max(0.0);
                 let (from, to) = (x.at(stretch.start), x.at(stretch.start + stretch.length));
@@ -129,7 +125,7 @@ impl Track {
             drawing.close();
         }
         for (i, _) in self.lines.iter().enumerate() {
-            let places = course.stretches.iter().flat_map(|stretch| {
+            let places = course.iter().flat_map(|stretch| {
                 let value = stretch.lines.get(i).copied().flatten().filter(|value| value.is_finite());
                 let place = |at: f64| value.map(|value| (x.at(at), y.at(value)));
                 [place(stretch.start), place(stretch.start + stretch.length)]

@@ -70,7 +70,6 @@ fn ratio_of(metric: &MetricPair, bound: RatioBound) -> Option<f64> {
     metric.ratio.filter(|_| metric.bound == Some(bound))
 }
 
-/// Renders all comparisons.
 pub(super) fn render(model: &CompareModel) -> String {
     let mut sheet = Sheet::default();
     let levels = model.treatments.first().map_or(&[][..], |pair| &pair.name.levels);

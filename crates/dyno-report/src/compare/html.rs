@@ -7,6 +7,7 @@ use crate::chart::svg::Labels;
 use crate::figures;
 use crate::grid;
 use crate::html::document;
+use crate::levels::distinct;
 use crate::messages::{Lang, compare, fill, names, page};
 use crate::words;
 use dyno_analysis::compare::model::{CompareModel, MetricPair, OverAll, TreatmentPair};
@@ -14,7 +15,6 @@ use dyno_analysis::model::Range;
 use dyno_model::plan::Metric;
 use maud::{Markup, PreEscaped, html};
 
-/// The page.
 pub(super) fn render(model: &CompareModel, lang: Lang) -> String {
     let title = notes::title(model, lang);
     let body = html! {
@@ -78,12 +78,7 @@ fn charts(model: &CompareModel, lang: Lang) -> Markup {
     if model.comparisons().all(|(_, metric)| metric.ratio_interval.is_none()) {
         return html! {};
     }
-    let mut metrics: Vec<Metric> = Vec::new();
-    for (_, metric) in model.comparisons() {
-        if !metrics.contains(&metric.metric) {
-            metrics.push(metric.metric);
-        }
-    }
+    let metrics = distinct(model.comparisons().map(|(_, metric)| metric.metric));
     let group = |metric: Metric| {
         let rows = model.comparisons().filter(|(_, pair)| pair.metric == metric);
         let rows = rows.map(|(treatment, pair)| row(treatment, pair, lang)).collect();

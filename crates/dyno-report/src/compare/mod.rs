@@ -11,6 +11,7 @@ mod tests;
 mod text;
 
 use crate::format::Format;
+use crate::json::indented;
 use crate::messages::{Lang, compare};
 use dyno_analysis::compare::model::CompareModel;
 use serde::Serialize;
@@ -42,19 +43,12 @@ fn json(model: &CompareModel, lang: Lang) -> String {
         #[serde(flatten)]
         model: &'a CompareModel,
     }
-    let document = Document {
+    let over_all = model.over_all.iter().chain(&model.statements);
+    indented(&Document {
         lang: lang.code,
         sentence: compare::outcome(model, lang),
         sentences: model.findings.iter().map(|finding| compare::doubt(&finding.doubt, lang)).collect(),
-        answers: model
-            .over_all
-            .iter()
-            .chain(&model.statements)
-            .map(|it| compare::answer(model, it, lang))
-            .collect(),
+        answers: over_all.map(|it| compare::answer(model, it, lang)).collect(),
         model,
-    };
-    let mut text = serde_json::to_string_pretty(&document).expect("the model has string keys only");
-    text.push('\n');
-    text
+    })
 }

@@ -8,7 +8,6 @@ use dyno_analysis::compare::model::{
 };
 use dyno_analysis::model::{Estimate, Verdict};
 
-/// The heading.
 pub(super) fn title(model: &CompareModel, lang: Lang) -> String {
     let (base, new) = (model.base.title.as_str(), model.new.title.as_str());
     if base == new {

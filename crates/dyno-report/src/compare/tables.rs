@@ -3,6 +3,7 @@
 use super::notes::is_marked;
 use crate::cell::{Cell, Value};
 use crate::figures;
+use crate::measures;
 use crate::messages::{Lang, Message, compare, fill, headings, names};
 use crate::sheet::Sheet;
 use crate::table::{Form, Table};
@@ -10,7 +11,6 @@ use crate::words;
 use dyno_analysis::compare::model::{ByRanks, CompareModel, MetricPair, SideFigures, TreatmentPair};
 use dyno_analysis::model::{Effect, Estimate, Range, Verdict};
 use dyno_model::audit::AuditVerdict;
-use dyno_model::plan::Metric;
 
 /// What a row tells of a treatment.
 enum Row<'a> {
@@ -132,26 +132,13 @@ pub(super) fn verdict_cell(metric: &MetricPair) -> Cell {
 
 /// What a figure is, with the numbers of trials that it rests on when they are not all of the valid ones.
 fn figure_name(pair: &TreatmentPair, metric: &MetricPair, lang: Lang) -> String {
-    let name = metric_name(metric.metric).text(lang);
+    let name = measures::metric(metric.metric).1.text(lang);
     let repeats = |estimate: Option<Estimate>| estimate.map_or(0, |estimate| estimate.repeats);
     let (base, new) = (repeats(metric.base), repeats(metric.new));
     if (base, new) == (pair.base.trials_valid, pair.new.trials_valid) {
         return name.to_owned();
     }
     fill!(compare::FIGURE_OF, lang, figure = name, base, new)
-}
-
-/// Column title of a metric, with its unit.
-fn metric_name(metric: Metric) -> &'static Message {
-    match metric {
-        Metric::Throughput => &headings::THROUGHPUT,
-        Metric::MeanMs => &headings::MEAN_MS,
-        Metric::P50Ms => &headings::P50_MS,
-        Metric::P95Ms => &headings::P95_MS,
-        Metric::P99Ms => &headings::P99_MS,
-        Metric::HighestRate => &headings::HIGHEST_RATE,
-        Metric::MostClients => &headings::MOST_CLIENTS,
-    }
 }
 
 /// A count with its name.

@@ -9,7 +9,6 @@ use crate::words::severity;
 use dyno_analysis::compare::model::{CompareFinding, CompareModel};
 use dyno_model::printable;
 
-/// Renders for a terminal.
 pub(super) fn text(model: &CompareModel, lang: Lang) -> String {
     let mut screen = Screen { text: String::new(), lang };
     screen.paragraph(&notes::title(model, lang));

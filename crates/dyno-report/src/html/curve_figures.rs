@@ -2,17 +2,19 @@
 
 use super::facets::{Facet, Member};
 use super::page::{Figure, Page};
-use crate::chart::curves::{Curve, CurveChart, CurvePanel, CurvePoint, Style};
+use crate::chart::curves::{Curve, CurveChart, CurvePanel, CurvePoint, Style, levels_of};
 use crate::chart::frame::Drawn;
 use crate::chart::palette::Slot;
 use crate::chart::svg::Labels;
 use crate::chart::text::{Quantity, spelled};
 use crate::figures;
 use crate::grid::titles_of_cells;
+use crate::levels::distinct;
 use crate::messages::{fill, headings, list, names, page};
 use dyno_analysis::model::{PanelLine, PanelPoint, PublishedPoint, PublishedSeries, RepeatDot};
 use dyno_model::plan::Metric;
 use maud::{Markup, html};
+use std::collections::BTreeSet;
 
 /// Panels in one figure at most, so that a figure fits on a page.
 pub(super) const PANELS: usize = 12;
@@ -142,14 +144,8 @@ fn worth_drawing<'a>(page: &Page<'a>, measures: &[(Metric, &str)]) -> (Vec<Facet
         || measures.iter().filter_map(|(metric, _)| page.model.panel(*metric)).flat_map(|it| &it.lines);
     let dots = |facet: &Facet| {
         let is_its_own = |line: &&PanelLine| facet.members.iter().any(|member| member.line == line.line);
-        let points = |line: &PanelLine| line.points.iter().map(|point| point.clients).collect::<Vec<_>>();
-        let mut all: Vec<(usize, u32)> = lines()
-            .filter(is_its_own)
-            .flat_map(|line| points(line).into_iter().map(|at| (line.line, at)))
-            .collect();
-        all.sort_unstable();
-        all.dedup();
-        all.len()
+        let points = lines().filter(is_its_own).flat_map(|line| line.points.iter().map(move |it| (line, it)));
+        points.map(|(line, point)| (line.line, point.clients)).collect::<BTreeSet<_>>().len()
     };
     let (drawn, lone): (Vec<&Facet>, Vec<&Facet>) = page.facets.all.iter().partition(|facet| dots(facet) > 1);
     if drawn.is_empty() {
@@ -162,13 +158,7 @@ fn worth_drawing<'a>(page: &Page<'a>, measures: &[(Metric, &str)]) -> (Vec<Facet
 }
 
 fn names_of(panels: &[CurvePanel]) -> Vec<&str> {
-    let mut names: Vec<&str> = Vec::new();
-    for curve in panels.iter().flat_map(|panel| &panel.curves) {
-        if !names.contains(&curve.label.as_str()) {
-            names.push(&curve.label);
-        }
-    }
-    names
+    distinct(panels.iter().flat_map(|panel| &panel.curves).map(|curve| curve.label.as_str()))
 }
 
 pub(super) fn metric_panel(page: &Page<'_>, facet: &Facet, metric: Metric, measure: &str) -> CurvePanel {
@@ -342,10 +332,7 @@ fn published_curve(page: &Page<'_>, i: usize, series: &PublishedSeries) -> Curve
 
 /// The figures of a chart as a table: a row per line, a column per number of clients.
 pub(super) fn curve_data(page: &Page<'_>, panels: &[CurvePanel], quantity: Quantity) -> Markup {
-    let mut levels: Vec<f64> =
-        panels.iter().flat_map(|p| &p.curves).flat_map(|c| &c.points).map(|p| p.x).collect();
-    levels.sort_by(f64::total_cmp);
-    levels.dedup();
+    let levels = levels_of(panels);
     let clients = levels.iter().map(|level| names::clients(&[*level as u32], page.lang));
     let heads: Vec<String> = [page.text(&headings::SYSTEM).to_owned()].into_iter().chain(clients).collect();
     html! {

@@ -35,7 +35,6 @@ impl Detail {
     }
 }
 
-/// All treatments.
 pub(super) fn section(page: &Page<'_>) -> Markup {
     let detail = Detail::of(page);
     let is_binned = step(page, &page.model.timelines.iter().collect::<Vec<_>>()) > 1;

@@ -46,7 +46,7 @@ impl ErrorPanel {
     pub(super) fn course(&self, timeline: &Timeline, step: usize) -> TrackCourse {
         let phases = timeline.points.chunk_by(|a, b| a.is_warmup == b.is_warmup);
         let stretches = phases.flat_map(|phase| phase.chunks(step.max(1)));
-        TrackCourse { stretches: stretches.map(|points| self.stretch(timeline, points)).collect() }
+        stretches.map(|points| self.stretch(timeline, points)).collect()
     }
 
     fn stretch(&self, timeline: &Timeline, points: &[TimelinePoint]) -> Stretch {

@@ -2,6 +2,7 @@
 //! and several levels a panel holds the systems at one combination of levels.
 
 use crate::chart::palette::{SLOTS, Slot};
+use crate::levels::distinct;
 use dyno_analysis::model::{LineName, ReportModel};
 use dyno_model::plan::Compare;
 use dyno_model::words::short_factor;
@@ -13,7 +14,6 @@ pub(super) struct Facet {
     pub(super) title: String,
     /// The same without the names of the factors, for narrow places.
     pub(super) short: String,
-    /// Its lines.
     pub(super) members: Vec<Member>,
 }
 
@@ -27,7 +27,6 @@ impl Facet {
     }
 }
 
-/// A line in a panel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Member {
     /// Index into [`ReportModel::lines`].
@@ -38,7 +37,6 @@ pub(super) struct Member {
     pub(super) slot: Slot,
 }
 
-/// All panels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Facets {
     /// Panels in order of their first line; at least one if there is a line.
@@ -51,20 +49,17 @@ impl Facets {
         let mut facets: Vec<(Vec<Part>, Facet)> = Vec::new();
         for (i, line) in model.lines.iter().enumerate() {
             let (key, label) = place(model, &curves, line);
-            let facet = match facets.iter().position(|(other, _)| *other == key) {
-                Some(position) => position,
-                None => {
-                    let title = key.iter().map(|(factor, level)| match factor {
-                        Some(factor) => format!("{} = {level}", short_factor(factor)),
-                        None => level.clone(),
-                    });
-                    let title = title.collect::<Vec<_>>().join(", ");
-                    let short = key.iter().map(|(_, level)| level.as_str()).collect::<Vec<_>>().join(", ");
-                    facets.push((key, Facet { title, short, members: Vec::new() }));
-                    facets.len() - 1
-                }
-            };
-            facets[facet].1.members.push(Member { line: i, label, slot: Slot(0) });
+            let position = facets.iter().position(|(other, _)| *other == key).unwrap_or_else(|| {
+                let title = key.iter().map(|(factor, level)| match factor {
+                    Some(factor) => format!("{} = {level}", short_factor(factor)),
+                    None => level.clone(),
+                });
+                let title = title.collect::<Vec<_>>().join(", ");
+                let short = key.iter().map(|(_, level)| level.as_str()).collect::<Vec<_>>().join(", ");
+                facets.push((key, Facet { title, short, members: Vec::new() }));
+                facets.len() - 1
+            });
+            facets[position].1.members.push(Member { line: i, label, slot: Slot(0) });
         }
         let mut all: Vec<Facet> = facets.into_iter().map(|(_, facet)| facet).collect();
         let labels = distinct(all.iter().flat_map(|facet| &facet.members).map(|member| member.label.clone()));
@@ -136,16 +131,6 @@ fn place(model: &ReportModel, curves: &Curves, line: &LineName) -> (Vec<Part>, S
             (system.into_iter().chain(others).collect(), line.levels[factor].clone())
         }
     }
-}
-
-fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
-    let mut seen = Vec::new();
-    for item in items {
-        if !seen.contains(&item) {
-            seen.push(item);
-        }
-    }
-    seen
 }
 
 #[cfg(test)]

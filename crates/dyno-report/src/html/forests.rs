@@ -5,6 +5,7 @@ use crate::chart::forest::{ForestChart, ForestGroup, ForestRow, parts};
 use crate::chart::frame::Drawn;
 use crate::chart::svg::Labels;
 use crate::figures;
+use crate::measures;
 use crate::messages::{fill, names, page};
 use crate::tables::says_something;
 use crate::words;
@@ -28,7 +29,7 @@ pub(super) fn questions(page: &Page<'_>) -> Option<Figure> {
         let metric = names::metric(judged_by, page.lang);
         fill!(page::CHART_TITLE_QUESTIONS, page.lang, metric)
     });
-    let id = format!("questions-{}", metric_id(judged_by));
+    let id = format!("questions-{}", measures::metric(judged_by).0);
     Some(figure(page, &id, title, vec![ForestGroup { title: String::new(), rows }]))
 }
 
@@ -59,7 +60,7 @@ fn metric_figures(page: &Page<'_>, metric: Metric) -> Vec<Figure> {
             1 => title.clone(),
             parts => fill!(page::CHART_TITLE_FOREST_PART, page.lang, title, part = i + 1, parts),
         };
-        figure(page, &format!("comparisons-{}-{}", metric_id(metric), i + 1), title, groups)
+        figure(page, &format!("comparisons-{}-{}", measures::metric(metric).0, i + 1), title, groups)
     };
     parts.into_iter().enumerate().map(part_figure).collect()
 }
@@ -83,18 +84,6 @@ fn figure(page: &Page<'_>, id: &str, title: String, groups: Vec<ForestGroup>) ->
     Figure { id: id.to_owned(), title, captions, chart, data: None }
 }
 
-fn metric_id(metric: Metric) -> &'static str {
-    match metric {
-        Metric::Throughput => "throughput",
-        Metric::MeanMs => "mean",
-        Metric::P50Ms => "p50",
-        Metric::P95Ms => "p95",
-        Metric::P99Ms => "p99",
-        Metric::HighestRate => "highest-rate",
-        Metric::MostClients => "most-clients",
-    }
-}
-
 fn title(page: &Page<'_>, metric: Metric, all: &[&Comparison]) -> String {
     let name = names::metric(metric, page.lang);
     let comparisons = all.len();
@@ -116,13 +105,10 @@ fn groups(page: &Page<'_>, all: &[&Comparison]) -> Vec<ForestGroup> {
         let key = (model.treatments[comparison.subject].line, model.treatments[comparison.baseline].line);
         let (subject, baseline) = (&model.lines[key.0].label, &model.lines[key.1].label);
         let title = || fill!(page::CHART_AGAINST, page.lang, subject, baseline);
-        let position = match groups.iter().position(|(other, _)| *other == key) {
-            Some(position) => position,
-            None => {
-                groups.push((key, ForestGroup { title: title(), rows: Vec::new() }));
-                groups.len() - 1
-            }
-        };
+        let position = groups.iter().position(|(other, _)| *other == key).unwrap_or_else(|| {
+            groups.push((key, ForestGroup { title: title(), rows: Vec::new() }));
+            groups.len() - 1
+        });
         let label = names::clients(&[comparison.clients], page.lang);
         groups[position].1.rows.push(row(page, label, &comparison.effect));
     }

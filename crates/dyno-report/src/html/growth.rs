@@ -2,14 +2,18 @@
 
 use super::facets::{Facet, Member};
 use super::page::{Figure, Page};
+use crate::chart::curves::CurvePoint;
 use crate::chart::frame::Drawn;
-use crate::chart::growth::{GrowthChart, GrowthCurve, GrowthMark, GrowthPanel};
+use crate::chart::growth::{GrowthChart, GrowthCurve, GrowthPanel};
 use crate::chart::palette::Slot;
 use crate::chart::svg::Labels;
 use crate::chart::text::{Quantity, spelled};
 use crate::figures;
 use crate::messages::{Message, conclusion, fill, growth as texts, list, names, page};
-use dyno_analysis::model::{Conclusion, Estimate, Growth, GrowthLine, GrowthStep};
+use dyno_analysis::model::{
+    Conclusion, Estimate, Growth, GrowthLine, GrowthPoint, GrowthStep, PublishedRows, PublishedSeries,
+};
+use std::collections::BTreeSet;
 
 /// A published curve is drawn when its rows reach no farther than this many times ours.
 const PUBLISHED_REACH: f64 = 1.25;
@@ -29,10 +33,8 @@ const MEASURES: [Measure; 6] = [
 /// One figure per facet and number of clients; nothing when no table grows.
 pub(super) fn figures(page: &Page<'_>) -> Vec<Figure> {
     let Some(growth) = &page.model.growth else { return Vec::new() };
-    let mut clients: Vec<u32> =
+    let clients: BTreeSet<u32> =
         growth.lines.iter().map(|line| page.model.treatments[line.treatment].clients).collect();
-    clients.sort_unstable();
-    clients.dedup();
     let places =
         page.facets.all.iter().flat_map(|facet| clients.iter().map(move |clients| (facet, *clients)));
     let drawn = places.filter_map(|(facet, at)| {
@@ -141,20 +143,20 @@ fn panel(
                 let (from, to) = (figures::count(from), figures::count(to));
                 fill!(texts::GROWTH_TIP, page.lang, line = member.label, from, to, value)
             });
-            GrowthMark {
-                rows: f64::midpoint(from as f64, to as f64),
+            CurvePoint {
+                x: f64::midpoint(from as f64, to as f64),
                 value: estimate.map(|estimate| estimate.mean / divisor),
                 interval: estimate
                     .and_then(|estimate| figures::drawn_interval(&estimate))
                     .map(|(low, high)| (low / divisor, high / divisor)),
                 tooltip,
+                ..CurvePoint::default()
             }
         };
         let trials = line.courses.iter().filter(|course| with_trials && course.is_usable);
         let repeats = trials.map(|course| {
-            let place = |p: &dyno_analysis::model::GrowthPoint| {
-                (f64::midpoint(p.rows_from as f64, p.rows_to as f64), p.rows_per_second)
-            };
+            let place =
+                |p: &GrowthPoint| (f64::midpoint(p.rows_from as f64, p.rows_to as f64), p.rows_per_second);
             course.points.iter().map(place).collect()
         });
         GrowthCurve {
@@ -178,15 +180,15 @@ fn published(page: &Page<'_>, end: f64) -> Vec<GrowthCurve> {
     let series = page.model.published.iter().enumerate().filter(|(_, series)| {
         series.over_rows.last().is_some_and(|point| point.rows as f64 <= end * PUBLISHED_REACH)
     });
-    let curve = |(i, series): (usize, &dyno_analysis::model::PublishedSeries)| {
+    let curve = |(i, series): (usize, &PublishedSeries)| {
         let message = match series.is_approximate {
             true => &page::CHART_PUBLISHED_APPROXIMATE,
             false => &page::CHART_PUBLISHED_LABEL,
         };
-        let mark = |point: &dyno_analysis::model::PublishedRows| GrowthMark {
-            rows: point.rows as f64,
+        let mark = |point: &PublishedRows| CurvePoint {
+            x: point.rows as f64,
             value: Some(point.value),
-            ..GrowthMark::default()
+            ..CurvePoint::default()
         };
         GrowthCurve {
             label: fill!(message, page.lang, series = series.series),

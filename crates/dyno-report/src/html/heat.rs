@@ -19,27 +19,24 @@ pub(super) fn of_treatment(page: &Page<'_>, treatment: usize) -> Option<Figure> 
         title: &fill!(page::CHART_TITLE_HEAT, page.lang, trial, treatment = name),
         description: &fill!(page::CHART_DESCRIPTION_HEAT, page.lang, trial),
     };
+    let stretch = |column: &HeatColumn| HeatStretch {
+        start: column.start_s,
+        length: column.length_s,
+        counts: column.counts.clone(),
+        tooltip: tooltip(page, map, column),
+    };
     let chart = HeatChart {
         x_title: page.text(&page::CHART_SECONDS).to_owned(),
         y_title: page.text(&page::CHART_TIME).to_owned(),
         key_title: page.text(&page::CHART_HEAT_KEY).to_owned(),
         bands: map.bands_ms.clone(),
-        columns: map.columns.iter().map(|column| stretch(page, map, column)).collect(),
+        columns: map.columns.iter().map(stretch).collect(),
     };
     // Among many treatments it is told once for all.
     let captions = page.is_alone().then(|| page.text(&page::CHART_CAPTION_HEAT).to_owned());
     let title = fill!(page::CHART_HEAT_OF, page.lang, trial);
     let chart = page.drawn(labels, |drawing| chart.draw(drawing));
     Some(Figure { id, title, captions: captions.into_iter().collect(), chart, data: None })
-}
-
-fn stretch(page: &Page<'_>, map: &HeatMap, column: &HeatColumn) -> HeatStretch {
-    HeatStretch {
-        start: column.start_s,
-        length: column.length_s,
-        counts: column.counts.clone(),
-        tooltip: tooltip(page, map, column),
-    }
 }
 
 /// `12.0 to 13.0 s: 3,420 committed, most in 0.75 ms to 1.0 ms, none took more than 5.6 ms`.

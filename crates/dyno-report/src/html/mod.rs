@@ -44,7 +44,6 @@ pub(crate) use test_report::render as test_report;
 
 const SCRIPT: &str = include_str!("../assets/page.js");
 
-/// The page.
 pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     let facets = Facets::of(model);
     let page = Page { model, lang, facets: &facets };

@@ -123,6 +123,6 @@ impl Panel {
                 lines: self.lines.iter().map(mean).collect(),
             }
         };
-        TrackCourse { stretches: timeline.resources.chunks(step.max(1)).map(stretch).collect() }
+        timeline.resources.chunks(step.max(1)).map(stretch).collect()
     }
 }

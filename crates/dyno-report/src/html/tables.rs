@@ -11,6 +11,7 @@ use crate::{tables, words};
 use dyno_analysis::model::TreatmentRow;
 use dyno_model::audit::AuditVerdict;
 use maud::{Markup, html};
+use std::collections::BTreeSet;
 use unicode_width::UnicodeWidthStr;
 
 /// Columns of clients that the matrix of throughput and losses holds at most.
@@ -64,9 +65,7 @@ pub(super) fn results(page: &Page<'_>) -> Markup {
 /// Lines by clients where something was lost; in each cell the throughput and, at the same size, what was lost of it.
 fn kept(page: &Page<'_>) -> Markup {
     let rows = &page.model.treatments;
-    let mut levels: Vec<u32> = rows.iter().map(|row| row.clients).collect();
-    levels.sort_unstable();
-    levels.dedup();
+    let levels: BTreeSet<u32> = rows.iter().map(|row| row.clients).collect();
     let loses = |line: usize| rows.iter().any(|row| row.line == line && row.lost_percent > Some(0.0));
     let facets = || page.facets.all.iter().filter(|facet| facet.members.iter().any(|it| loses(it.line)));
     // At one number of clients the table of results has the same figures.

@@ -11,7 +11,6 @@ use maud::{Markup, html};
 
 const STYLE: &str = include_str!("../assets/test-report.css");
 
-/// The page.
 pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     let facets = Facets::of(model);
     let page = Page { model, lang, facets: &facets };

@@ -43,7 +43,6 @@ impl<T> PartialEq for Message<T> {
 impl<T> Eq for Message<T> {}
 
 impl<T> Message<T> {
-    /// Its text in a language.
     pub(crate) fn text(&self, lang: &Language<T>) -> &'static str {
         (self.of)(&lang.texts)
     }

@@ -17,7 +17,6 @@ pub(super) const BLIND: f64 = 2.0;
 
 /// An answer, of whatever is asked of a metric.
 pub(crate) struct Answer<'a> {
-    /// The metric's name.
     pub(crate) metric: &'a str,
     /// True for rates, false for times.
     pub(crate) is_rate: bool,
