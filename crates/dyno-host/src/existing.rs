@@ -2,7 +2,7 @@
 
 use crate::control_connection::ControlConnection;
 use crate::error::HostError;
-use crate::settings::{self, RoundedSetting, SettingProblem};
+use crate::settings::{self, Compared, RoundedSetting, SettingProblem};
 use dyno_drivers::address::{self, Surroundings, password_file, read_secrets};
 use dyno_model::address::{Address, AddressError};
 use dyno_model::failure::{FailureKind, OperationFailure};
@@ -164,13 +164,8 @@ pub fn connect(
         .map_err(|failure| HostError::new(format!("{place} does not tell its settings: {failure}")))?;
     let version = session.server_version();
     drop(session);
-    Ok(ConnectedSystem {
-        target,
-        version,
-        settings: settings::for_the_record(system.engine, asked, &found),
-        problems: settings::problems(system.engine, asked, &found),
-        rounded: settings::rounded(system.engine, asked, &found),
-    })
+    let Compared { record: settings, problems, rounded } = settings::compared(system.engine, asked, &found);
+    Ok(ConnectedSystem { target, version, settings, problems, rounded })
 }
 
 /// What to look at when a login failed.

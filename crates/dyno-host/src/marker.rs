@@ -166,9 +166,7 @@ impl Claim {
         }
         Ok(())
     }
-}
 
-impl Claim {
     /// Marks every table that is there as dyno's. For a server that dyno started, and that nobody else has put anything into.
     ///
     /// # Errors

@@ -50,19 +50,10 @@ pub fn replication(target: &Target) -> Result<Replication, OperationFailure> {
     Ok((server.replication)(&mut ControlConnection::open(target)?))
 }
 
-/// Bytes that an ordinary user can still write to the file system of a path.
-///
-/// # Errors
-/// When the path does not exist or cannot be asked.
-pub fn free_disk_space(path: &Path) -> io::Result<u64> {
-    let statistics = rustix::fs::statvfs(path)?;
-    Ok(statistics.f_bavail.saturating_mul(statistics.f_frsize))
-}
-
 /// Room on a disk, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DiskSpace {
-    /// What this process may still write.
+    /// What an ordinary user may still write.
     pub free: u64,
     /// What there is in all.
     pub total: u64,
@@ -94,7 +85,7 @@ mod tests {
 
     #[test]
     fn disk_space_is_told_and_a_missing_path_is_an_error() {
-        assert!(free_disk_space(&std::env::temp_dir()).unwrap() > 0);
-        assert_eq!(free_disk_space(Path::new("/nonexistent")).unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert!(disk_space(&std::env::temp_dir()).unwrap().free > 0);
+        assert_eq!(disk_space(Path::new("/nonexistent")).unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 }

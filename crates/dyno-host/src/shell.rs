@@ -1,7 +1,7 @@
 //! Shell commands of the user: what can be said of one without running it, and running one.
 
 use crate::error::{HostError, quoted};
-use crate::guard::{Access, Guard, GuardCommand, Launch, StopSignal, StopStep};
+use crate::guard::{Access, Guard, GuardCommand, GuardSignal, Launch, StopStep};
 use crate::server::log;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -55,10 +55,10 @@ pub(crate) fn carry_out(
     limit: Duration,
 ) -> Result<(), HostError> {
     let output = launch.log.clone();
-    guard.launch(launch)?;
-    let exit = guard.wait_exit(limit);
+    guard.reins.launch(launch)?;
+    let exit = guard.reins.wait_exit(limit);
     if !matches!(exit, Ok(Some(_))) {
-        guard.stop(&[StopStep::new(StopSignal::Terminate, PATIENCE)])?;
+        guard.reins.stop(&[StopStep::new(GuardSignal::Terminate, PATIENCE)])?;
     }
     let ending = match exit? {
         Some(exit) if exit.is_success() => return Ok(()),

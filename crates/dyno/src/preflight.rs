@@ -175,7 +175,7 @@ fn kinds_on(plan: &Plan, storage: &Storage) -> impl Iterator<Item = ServerKind> 
 
 fn space(path: &Path, needed: u64, place: Place, found: &mut impl FnMut(PreflightFinding)) {
     let folder = path.display().to_string();
-    let obstacle = match probe::free_disk_space(path) {
+    let obstacle = match probe::disk_space(path).map(|space| space.free) {
         Ok(free) if free >= needed => return,
         Ok(free) => Obstacle::LittleRoom { folder, free: free >> 20, needed: (needed >> 20).max(1) },
         Err(error) => Obstacle::RoomUnknown { folder, reason: error.to_string() },

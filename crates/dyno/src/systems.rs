@@ -15,7 +15,7 @@ use dyno_host::guard::GuardCommand;
 use dyno_host::marker::{self, Claim, ClaimOptions};
 use dyno_host::monitor;
 use dyno_host::server::{self, RunningServer, StartOptions};
-use dyno_host::way::{self, WayOptions};
+use dyno_host::way;
 use dyno_model::event::{Event, Listener};
 use dyno_model::finding::Finding;
 use dyno_model::plan::{
@@ -189,9 +189,7 @@ impl<'p> Systems<'p> {
         let (source, version, settings) = match &plan.source {
             SystemSource::Managed(managed) => {
                 let managed = self.plan.server(treatment).unwrap_or_else(|| managed.clone());
-                let mut options = StartOptions::new(self.log_name(treatment), GuardCommand::this_program());
-                options.log_dir.clone_from(&self.log_dir);
-                options.connections = self.connections(system);
+                let mut options = self.start_options(self.log_name(treatment), system);
                 options.data = data.map(|data| Arc::clone(&data.saved));
                 options.storage = self.plan.storage(treatment).cloned();
                 let server = server::start(&managed, &options).map_err(|error| error.to_string())?;
@@ -256,19 +254,15 @@ impl<'p> Systems<'p> {
     /// Why the way is not there.
     pub(crate) fn open_way(&mut self, treatment: usize, listener: &mut dyn Listener) -> Result<(), String> {
         let plan = self.plan;
-        let treatment = &plan.treatments[treatment];
-        let (way, connections) = (plan.endpoint(treatment), self.connections(treatment.system));
-        let Some(ready) = self.slots[treatment.system].ready.as_mut() else { return Ok(()) };
-        if plan.cuts_way_to(treatment.system) {
+        let (way, system) = (plan.endpoint(&plan.treatments[treatment]), self.system_of(treatment));
+        let log =
+            |way: &EndpointPlan| format!("{}-block{}-{}", plan.systems[system].name, self.block, way.name);
+        let options = way.map(|way| self.start_options(log(way), system));
+        let Some(ready) = self.slots[system].ready.as_mut() else { return Ok(()) };
+        if plan.cuts_way_to(system) {
             ready.put_gates(way)?;
         }
-        let Some(EndpointPlan { name, via }) = way else { return Ok(()) };
-        let options = WayOptions {
-            name: format!("{}-block{}-{name}", plan.systems[treatment.system].name, self.block),
-            guard: GuardCommand::this_program(),
-            log_dir: self.log_dir.clone(),
-            connections,
-        };
+        let Some((EndpointPlan { name, via }, options)) = way.zip(options) else { return Ok(()) };
         if let Some(at) = ready.ways.iter().position(|(known, _)| known == name) {
             if ready.ways[at].1.ending().is_none() {
                 return Ok(());
@@ -349,11 +343,8 @@ impl<'p> Systems<'p> {
             return Err("only servers that dyno starts are restored by copy".to_owned().into());
         };
         let plot = plan.whole_plot(treatment);
-        let mut options =
-            StartOptions::new(format!("{}-loading", plan.systems[system].name), GuardCommand::this_program());
-        options.log_dir.clone_from(&self.log_dir);
         // Scripts make their data with as many threads as there are clients.
-        options.connections = self.connections(system);
+        let options = self.start_options(format!("{}-loading", plan.systems[system].name), system);
         let mut note = |reason: String| -> String {
             self.slots[system].note_failure(plot, &reason);
             reason
@@ -379,6 +370,15 @@ impl<'p> Systems<'p> {
         };
         let saved = loading.stop_and_save().map_err(|error| note(error.to_string()))?;
         Ok((Arc::new(saved), time))
+    }
+
+    /// Everything that is started for a system has room for the clients of all its trials.
+    fn start_options(&self, name: String, system: usize) -> StartOptions {
+        StartOptions {
+            log_dir: self.log_dir.clone(),
+            connections: self.connections(system),
+            ..StartOptions::new(name, GuardCommand::this_program())
+        }
     }
 
     /// Name of a server's log: its system, the block, and what sets its whole plot apart.

@@ -2,12 +2,11 @@
 //!
 //! * [`Questions`]: the table that each engine fills in;
 //! * `mysql`, `postgres`, `sqlite`: `mod.rs` is the table, `settings.rs` what is known of settings, `observer.rs` what the monitor asks;
-//! * `null`, `http`: systems that know nothing;
+//! * `null`: systems that know nothing;
 //! * `numbers`: counters as servers tell them.
 //!
 //! Plain facts, for which nobody needs to be asked, stand in dyno-model (`dyno-model/src/engine`).
 
-mod http;
 mod mysql;
 mod null;
 mod numbers;
@@ -28,7 +27,6 @@ pub(crate) fn questions(engine: Engine) -> &'static Questions {
         Engine::Mysql => &mysql::QUESTIONS,
         Engine::Postgres => &postgres::QUESTIONS,
         Engine::Sqlite => &sqlite::QUESTIONS,
-        Engine::Null => &null::QUESTIONS,
-        Engine::Http => &http::QUESTIONS,
+        Engine::Null | Engine::Http => &null::QUESTIONS,
     }
 }

@@ -1,9 +1,7 @@
 //! dyno's end of the guard.
 
-use super::reins::{ANSWER_LIMIT, GuardError, Reins};
-use super::{
-    Access, Exit, FolderOrder, GuardCommand, Last, Launch, Order, Reply, SharedMemory, StopStep, last,
-};
+use super::reins::{ANSWER_LIMIT, GuardError, Reins, State};
+use super::{Access, FolderOrder, GuardCommand, Last, Order, Reply, StopStep, last};
 use crate::guard::shared_memory::remove_abandoned;
 use crate::process_stat::living;
 use dyno_drivers::patience;
@@ -27,11 +25,10 @@ const ENVIRONMENT_KEPT: [&str; 6] =
 /// A guard process. Dropping it stops and removes whatever it looks after.
 pub struct Guard {
     child: Child,
-    reins: Reins,
+    /// What its process is started and ended by. A clone is another hand on it, for whoever does it harm while others look after it.
+    pub reins: Reins,
     folders: Vec<PathBuf>,
     /// What the guard does at the end, in case it does not live to do so.
-    stop: Vec<StopStep>,
-    memory: SharedMemory,
     last: Vec<Last>,
 }
 
@@ -57,14 +54,7 @@ impl Guard {
         let orders = child.stdin.take();
         let replies = child.stdout.take().ok_or(GuardError::Gone)?;
         let reins = Reins::hold(orders, replies).map_err(failed)?;
-        Ok(Self {
-            child,
-            reins,
-            folders: Vec::new(),
-            stop: Vec::new(),
-            memory: SharedMemory::default(),
-            last: Vec::new(),
-        })
+        Ok(Self { child, reins, folders: Vec::new(), last: Vec::new() })
     }
 
     /// Makes a folder, with folders in it; it is removed when the guard ends.
@@ -90,54 +80,12 @@ impl Guard {
         }
     }
 
-    /// Starts a process and returns its number.
-    ///
-    /// # Errors
-    /// When it cannot be started, or another one runs.
-    pub fn launch(&mut self, launch: Launch) -> Result<u32, GuardError> {
-        self.stop.clone_from(&launch.stop);
-        self.reins.launch(launch)
-    }
-
-    /// Another hand on the process, for whoever does it harm while others look after it.
-    #[must_use]
-    pub fn reins(&self) -> Reins {
-        self.reins.clone()
-    }
-
-    /// How the process ended; `None` while it runs, or when none was started.
-    #[must_use]
-    pub fn exit(&self) -> Option<Exit> {
-        self.reins.exit()
-    }
-
     /// How the process or the guard itself ended, as the end of a sentence; `None` while they run.
     #[must_use]
     pub fn ending(&self) -> Option<String> {
-        let lost = || (!self.is_there()).then(|| "lost the process that guards it (dyno guard)".to_owned());
-        self.exit().map(|exit| exit.to_string()).or_else(lost)
-    }
-
-    /// True while the guard itself lives.
-    #[must_use]
-    pub fn is_there(&self) -> bool {
-        !self.reins.shared.lock().is_gone
-    }
-
-    /// Waits for the process to end.
-    ///
-    /// # Errors
-    /// When the guard is gone, or the user asks for the end.
-    pub fn wait_exit(&self, limit: Duration) -> Result<Option<Exit>, GuardError> {
-        self.reins.wait_exit(limit)
-    }
-
-    /// Ends the process, politely first; returns how it ended. When the user asks for the end meanwhile, it is ended by force.
-    ///
-    /// # Errors
-    /// When the guard is gone.
-    pub fn stop(&mut self, steps: &[StopStep]) -> Result<Option<Exit>, GuardError> {
-        self.reins.stop(steps)
+        let state = self.reins.shared.lock();
+        let lost = || state.is_gone.then(|| "lost the process that guards it (dyno guard)".to_owned());
+        state.exit.map(|exit| exit.to_string()).or_else(lost)
     }
 
     /// Has a file copied to a lasting place before its folder is removed.
@@ -146,15 +94,6 @@ impl Guard {
     /// When the guard is gone.
     pub fn keep(&mut self, from: PathBuf, to: PathBuf) -> Result<(), GuardError> {
         self.reins.order(&Order::Keep { from, to })
-    }
-
-    /// Has shared memory given back at the end, in case the server does not live to do so.
-    ///
-    /// # Errors
-    /// When the guard is gone.
-    pub fn remove_at_end(&mut self, memory: SharedMemory) -> Result<(), GuardError> {
-        self.memory = memory.clone();
-        self.reins.order(&Order::Remove(memory))
     }
 
     /// Has a command run at the very end, after the server has stopped and its folders are gone.
@@ -207,21 +146,18 @@ impl Guard {
     fn undo_ourselves(&mut self) -> Vec<String> {
         let _ = self.child.kill();
         let _ = self.child.wait();
-        let (pid, exit) = {
-            let state = self.reins.shared.lock();
-            (state.pid, state.exit)
-        };
+        let State { pid, exit, stop, memory, .. } = self.reins.shared.lock().clone();
         let mut processes: BTreeSet<u32> = pid.into_iter().collect();
         if let (Some(pid), None) = (pid, exit) {
             let group = || living(|stat| stat.group == pid);
             processes.extend(group());
-            self.end_orphan(pid);
+            self.end_orphan(pid, &stop);
             let deadline = Instant::now() + Duration::from_secs(10);
             while !group().is_empty() && Instant::now() < deadline {
                 std::thread::sleep(Duration::from_millis(5));
             }
         }
-        self.memory.remove();
+        memory.remove();
         remove_abandoned(&self.folders, &processes);
         let mut problems = Vec::new();
         for folder in &self.folders {
@@ -238,15 +174,14 @@ impl Guard {
 
     /// Ends a server whose guard is gone. It is no child of this process, so its number may be somebody else's by now:
     /// only one that works in our folder is touched.
-    fn end_orphan(&self, pid: u32) {
+    fn end_orphan(&self, pid: u32, stop: &[StopStep]) {
         let is_ours = || {
             let folder = fs::read_link(format!("/proc/{pid}/cwd"));
             folder.is_ok_and(|folder| self.folders.iter().any(|ours| folder.starts_with(ours)))
         };
         let Some(group) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return };
         let force = [(Signal::KILL, Duration::from_secs(10))];
-        let steps =
-            self.stop.iter().map(|step| (step.signal.number(), Duration::from_millis(step.patience_ms)));
+        let steps = stop.iter().map(|step| (step.signal.number(), Duration::from_millis(step.patience_ms)));
         for (signal, patience) in steps.chain(force) {
             let deadline = Instant::now() + patience;
             if is_ours() {

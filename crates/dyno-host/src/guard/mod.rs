@@ -61,7 +61,7 @@ enum Order {
     /// End the running process, politely first. It is killed when the last step's patience is over.
     Stop(Vec<StopStep>),
     /// Send the running process and its group a signal.
-    Signal(FaultSignal),
+    Signal(GuardSignal),
     /// Do not wait any longer for the process that was told to end: kill it.
     Hurry,
     /// Also remove these at the end: shared memory that a killed server leaves behind.
@@ -135,7 +135,7 @@ pub struct Last {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StopStep {
     /// What is sent.
-    pub signal: StopSignal,
+    pub signal: GuardSignal,
     /// How long the process may then take, milliseconds.
     pub patience_ms: u64,
 }
@@ -143,37 +143,21 @@ pub struct StopStep {
 impl StopStep {
     /// A step.
     #[must_use]
-    pub fn new(signal: StopSignal, patience: Duration) -> Self {
+    pub fn new(signal: GuardSignal, patience: Duration) -> Self {
         Self { signal, patience_ms: u64::try_from(patience.as_millis()).unwrap_or(u64::MAX) }
     }
 }
 
-/// Signals that ask a server to end.
+/// Signals that ask a server to end, that do it harm on purpose, or undo that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum StopSignal {
+pub enum GuardSignal {
     /// SIGTERM: MySQL's clean shutdown; PostgreSQL's waits for clients and is therefore not used.
     Terminate,
     /// SIGINT: PostgreSQL's fast shutdown.
     Interrupt,
     /// SIGQUIT: PostgreSQL's immediate shutdown, which still gives its shared memory back.
     Quit,
-}
-
-impl StopSignal {
-    fn number(self) -> Signal {
-        match self {
-            Self::Terminate => Signal::TERM,
-            Self::Interrupt => Signal::INT,
-            Self::Quit => Signal::QUIT,
-        }
-    }
-}
-
-/// Signals that do a server harm on purpose, or undo it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FaultSignal {
     /// SIGKILL: it ends at once.
     Kill,
     /// SIGSTOP: it hangs.
@@ -182,9 +166,12 @@ pub enum FaultSignal {
     Continue,
 }
 
-impl FaultSignal {
+impl GuardSignal {
     fn number(self) -> Signal {
         match self {
+            Self::Terminate => Signal::TERM,
+            Self::Interrupt => Signal::INT,
+            Self::Quit => Signal::QUIT,
             Self::Kill => Signal::KILL,
             Self::Stop => Signal::STOP,
             Self::Continue => Signal::CONT,

@@ -2,7 +2,7 @@
 
 use super::launch::spawn;
 use super::{
-    Access, Exit, FaultSignal, FolderOrder, Last, Launch, Order, Reply, SharedMemory, StopStep, last,
+    Access, Exit, FolderOrder, GuardSignal, Last, Launch, Order, Reply, SharedMemory, StopStep, last,
 };
 use crate::folder::Folder;
 use crate::guard::shared_memory::remove_abandoned;
@@ -177,7 +177,7 @@ impl Keeper {
                     Some(running) => {
                         let sent = kill_process_group(running.group, signal.number());
                         // PostgreSQL's processes are in groups of their own. Those of one that was killed are ended when it is reaped.
-                        if signal != FaultSignal::Kill {
+                        if signal != GuardSignal::Kill {
                             send(signal.number(), descendants_of(running.child.id()));
                         }
                         sent.map_or_else(|error| Reply::Refused(error.to_string()), |()| Reply::Signalled)
@@ -400,7 +400,7 @@ fn remove_folder(folder: &Path, deadline: Instant) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::guard::StopSignal;
+    use crate::guard::GuardSignal;
 
     /// Longer than a test may take.
     const FOR_EVER: Duration = Duration::from_secs(24 * 3600);
@@ -439,7 +439,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut keeper = guarding("trap '' TERM", folder.path());
         keeper.sender.send(Input::Order(Order::Hurry)).unwrap();
-        keeper.stop(&[StopStep::new(StopSignal::Terminate, FOR_EVER)]);
+        keeper.stop(&[StopStep::new(GuardSignal::Terminate, FOR_EVER)]);
         assert!(keeper.running.is_none());
     }
 
@@ -449,7 +449,7 @@ mod tests {
         let mut keeper = guarding("true", folder.path());
         let group = keeper.running.as_ref().expect("it runs").group;
         kill_process_group(group, Signal::STOP).unwrap();
-        let ended = keeper.stop(&[StopStep::new(StopSignal::Terminate, FOR_EVER)]);
+        let ended = keeper.stop(&[StopStep::new(GuardSignal::Terminate, FOR_EVER)]);
         assert!(!ended && keeper.running.is_none());
     }
 }

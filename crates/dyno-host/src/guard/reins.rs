@@ -1,6 +1,6 @@
 //! What dyno orders its guard to do with a process, and what it has heard of it. Several hands may hold the reins.
 
-use super::{Exit, FaultSignal, Launch, Order, Reply, SharedMemory, StopStep};
+use super::{Exit, GuardSignal, Launch, Order, Reply, SharedMemory, StopStep};
 use dyno_drivers::patience::{self, LOOK};
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Write};
@@ -35,12 +35,15 @@ pub enum GuardError {
 }
 
 /// What the guard has said so far.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct State {
     pub(super) replies: VecDeque<Reply>,
     pub(super) pid: Option<u32>,
     pub(super) exit: Option<Exit>,
     pub(super) is_gone: bool,
+    /// What the guard was told to do at the end, in case it does not live to do so.
+    pub(super) stop: Vec<StopStep>,
+    pub(super) memory: SharedMemory,
 }
 
 #[derive(Default)]
@@ -145,6 +148,7 @@ impl Reins {
             let mut state = self.shared.lock();
             state.exit = None;
             state.pid = None;
+            state.stop.clone_from(&launch.stop);
         }
         self.order(&Order::Start(launch))?;
         match self.reply()? {
@@ -157,7 +161,7 @@ impl Reins {
     ///
     /// # Errors
     /// When it does not run, or the guard is gone.
-    pub fn signal(&self, signal: FaultSignal) -> Result<(), GuardError> {
+    pub fn signal(&self, signal: GuardSignal) -> Result<(), GuardError> {
         self.order(&Order::Signal(signal))?;
         match self.reply()? {
             Reply::Signalled => Ok(()),
@@ -170,6 +174,7 @@ impl Reins {
     /// # Errors
     /// When the guard is gone.
     pub fn remove_at_end(&self, memory: SharedMemory) -> Result<(), GuardError> {
+        self.shared.lock().memory.clone_from(&memory);
         self.order(&Order::Remove(memory))
     }
 

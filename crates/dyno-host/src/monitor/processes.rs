@@ -14,7 +14,7 @@ const DETAILS_AT_BOUNDS_MAX: Duration = Duration::from_millis(10);
 const WITHOUT_DETAILS: f64 = 0.4;
 
 /// A process (several, of a cluster) and, where the server works in them, the children; their figures are sums.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Processes {
     /// `server` or `generator`.
     source: &'static str,
@@ -78,20 +78,11 @@ fn open_files(pid: u32) -> Option<f64> {
 
 impl Processes {
     pub(super) fn of_server(pids: Vec<u32>, has_children: bool) -> Self {
-        Self {
-            source: "server",
-            pids,
-            has_children,
-            totals: BTreeMap::new(),
-            switches: Switches::default(),
-            pace: Pace::default(),
-            details_pace: Pace::default(),
-            details_cost: Duration::ZERO,
-        }
+        Self { source: "server", pids, has_children, ..Self::default() }
     }
 
     pub(super) fn of_generator() -> Self {
-        Self { source: "generator", has_children: false, ..Self::of_server(vec![std::process::id()], false) }
+        Self { source: "generator", pids: vec![std::process::id()], ..Self::default() }
     }
 
     /// Adds the figures to `values`: with many processes only as often as the pace allows, but processor time and bytes
@@ -167,7 +158,7 @@ impl Processes {
         values.put(&format!("{}.process.resident_bytes", self.source), resident(all));
         let files: Vec<f64> = all.iter().filter_map(|seen| seen.open_files).collect();
         if !files.is_empty() {
-            values.put(&format!("{}.process.open_files", self.source), files.iter().sum());
+            values.put(&format!("{}.process.open_files", self.source), files.iter().sum::<f64>());
         }
         // Those of the generator's threads are no news, and cost a file per thread.
         if self.source == "server" {

@@ -32,7 +32,7 @@ pub(crate) fn stat(text: &str, ticks_per_second: f64, values: &mut Values) {
         [("ctxt ", "host.context_switches_total"), ("processes ", "host.processes_started_total")]
     {
         let line = text.lines().find_map(|line| line.strip_prefix(key));
-        values.put_some(name, line.and_then(|rest| numbers(rest).first().copied()));
+        values.put(name, line.and_then(|rest| numbers(rest).first().copied()));
     }
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn meminfo(text: &str, values: &mut Values) {
         ("Dirty", "dirty"),
         ("Writeback", "writeback"),
     ] {
-        values.put_some(&format!("host.memory.{name}_bytes"), bytes(key));
+        values.put(&format!("host.memory.{name}_bytes"), bytes(key));
     }
     if let (Some(total), Some(free)) = (bytes("SwapTotal"), bytes("SwapFree")) {
         values.put("host.memory.swap_used_bytes", total - free);
@@ -60,7 +60,7 @@ pub(crate) fn meminfo(text: &str, values: &mut Values) {
 pub(super) fn vmstat(text: &str, values: &mut Values) {
     for (key, name) in [("pswpin ", "host.swap.pages_in_total"), ("pswpout ", "host.swap.pages_out_total")] {
         let line = text.lines().find_map(|line| line.strip_prefix(key));
-        values.put_some(name, line.and_then(|rest| numbers(rest).first().copied()));
+        values.put(name, line.and_then(|rest| numbers(rest).first().copied()));
     }
 }
 
@@ -137,7 +137,7 @@ pub(super) fn pressure(resource: &str, text: &str, values: &mut Values) {
         let Some(share @ ("some" | "full")) = words.next() else { continue };
         let total = words.find_map(|word| word.strip_prefix("total=")?.parse::<u64>().ok());
         let name = format!("host.pressure.{resource}.{share}{SECONDS_TOTAL}");
-        values.put_some(&name, total.map(|micros| micros as f64 / 1e6));
+        values.put(&name, total.map(|micros| micros as f64 / 1e6));
     }
 }
 

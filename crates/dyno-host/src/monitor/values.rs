@@ -7,16 +7,9 @@ use std::collections::BTreeMap;
 pub(crate) struct Values(pub(super) BTreeMap<String, f64>);
 
 impl Values {
-    pub(crate) fn put(&mut self, name: &str, value: f64) {
-        if value.is_finite() {
-            self.0.insert(name.to_owned(), value);
-        }
-    }
-
-    pub(crate) fn put_some(&mut self, name: &str, value: Option<f64>) {
-        if let Some(value) = value {
-            self.put(name, value);
-        }
+    /// Puts a value, if it is known.
+    pub(crate) fn put(&mut self, name: &str, value: impl Into<Option<f64>>) {
+        self.0.extend(value.into().filter(|value| value.is_finite()).map(|value| (name.to_owned(), value)));
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<f64> {

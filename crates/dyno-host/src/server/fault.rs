@@ -4,10 +4,10 @@ use super::full_disk::FullDisk;
 use super::harmed::Harmed;
 use super::process::POLL;
 use super::running::RunningServer;
-use super::seat::{Membership, Seat};
+use super::seat::Seat;
 use crate::control_connection::ControlConnection;
 use crate::error::HostError;
-use crate::guard::{FaultSignal, GuardError, Launch, Reins, SharedMemory, StopStep};
+use crate::guard::{GuardError, GuardSignal, Launch, Reins, SharedMemory, StopStep};
 use dyno_model::target::Target;
 use std::time::{Duration, Instant};
 
@@ -48,7 +48,7 @@ impl FaultNode {
     /// When it does not run.
     pub fn kill(&self) -> Result<(), HostError> {
         self.end(|reins| {
-            reins.signal(FaultSignal::Kill)?;
+            reins.signal(GuardSignal::Kill)?;
             reins.wait_exit(KILL_LIMIT).map(|_| ())
         })
     }
@@ -59,7 +59,7 @@ impl FaultNode {
     /// When it does not run.
     pub fn halt(&self) -> Result<(), HostError> {
         self.runs()?;
-        self.reins.signal(FaultSignal::Stop)?;
+        self.reins.signal(GuardSignal::Stop)?;
         self.harmed.note(|harm| harm.is_halted = true);
         Ok(())
     }
@@ -73,7 +73,7 @@ impl FaultNode {
         if !self.harmed.read().is_halted {
             return Err(HostError::new(format!("{} was not stopped before", self.name)));
         }
-        self.reins.signal(FaultSignal::Continue)?;
+        self.reins.signal(GuardSignal::Continue)?;
         self.harmed.note(|harm| harm.is_halted = false);
         Ok(())
     }
@@ -250,7 +250,7 @@ impl RunningServer {
             let (guard, process) = (node.guard.as_ref()?, node.process.as_ref()?);
             Some(FaultNode {
                 name,
-                reins: guard.reins(),
+                reins: guard.reins.clone(),
                 launch: self.again(node, &process.launch),
                 stop: process.stop.clone(),
                 harmed: node.harmed.clone(),
@@ -261,7 +261,7 @@ impl RunningServer {
         let inner = self.inner.iter().filter_map(|node| {
             Some(FaultNode {
                 name: node.name.clone(),
-                reins: node.guard.reins(),
+                reins: node.guard.reins.clone(),
                 launch: without(node.launch.clone()?, |argument| argument == "--initial"),
                 stop: Vec::new(),
                 harmed: node.harmed.clone(),
@@ -275,10 +275,7 @@ impl RunningServer {
     /// How a node is started that has its data: accounts are there, and a node of Galera joins whoever is left of the others.
     fn again(&self, node: &Self, launch: &Launch) -> Launch {
         let mut launch = without(launch.clone(), |argument| argument.starts_with("--init-file="));
-        let group = |node: &Self| match &node.seat {
-            Some(Seat { membership: Membership::Galera { ports, .. }, .. }) => Some(ports.group),
-            _ => None,
-        };
+        let group = |node: &Self| node.seat.as_ref().and_then(Seat::group_port);
         if let Some(own) = group(node) {
             let others = self.nodes().filter_map(group).filter(|port| *port != own);
             let others: Vec<String> = others.map(|port| format!("127.0.0.1:{port}")).collect();

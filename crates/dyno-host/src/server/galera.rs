@@ -39,11 +39,11 @@ const PROVIDER_VARIABLE: &str = "DYNO_GALERA_PROVIDER";
 
 fn launch(site: &Site<'_>) -> Result<Launch, HostError> {
     let mut launch = mysql_family::launch(site)?;
-    let Some(Seat { number, membership: Membership::Galera { founder, ports } }) = &site.seat else {
+    let Some(Seat { number, membership: Membership::Galera { founder, ports }, .. }) = &site.seat else {
         return Ok(launch);
     };
     let Ports { group, incremental, snapshot } = ports;
-    let founder = founder.as_ref().map_or(String::new(), |founder| format!("127.0.0.1:{}", founder.port));
+    let founder = founder.map_or(String::new(), |port| format!("127.0.0.1:{port}"));
     launch.arguments.extend([
         "--wsrep-on=ON".to_owned(),
         format!("--wsrep-provider={}", provider()?.display()),

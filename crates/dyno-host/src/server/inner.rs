@@ -1,12 +1,12 @@
 //! A node of a cluster that no client talks to.
 
-use super::error::{log_of, scratch, with_room};
+use super::error::{log_of, with_room};
 use super::harmed::Harmed;
 use super::log;
+use super::site::Home;
 use crate::error::HostError;
-use crate::folder::write_private;
-use crate::guard::{Guard, Launch, Owner};
-use std::path::{Path, PathBuf};
+use crate::guard::{Guard, Launch};
+use std::path::Path;
 
 /// A node of a cluster that no client talks to. Dropping it stops it.
 pub(super) struct InnerNode {
@@ -19,52 +19,24 @@ pub(super) struct InnerNode {
     /// What was done to it on purpose.
     pub(super) harmed: Harmed,
     pub(super) guard: Guard,
-    pub(super) owner: Option<Owner>,
-    /// Its scratch folder.
-    pub(super) folder: PathBuf,
-    /// The folder for files of dyno's own.
-    pub(super) own: PathBuf,
+    pub(super) home: Home,
 }
 
 impl InnerNode {
-    /// The folder for what it stores.
-    pub(super) fn data(&self) -> PathBuf {
-        self.folder.join("data")
-    }
-
-    /// A file that it can read and nobody else.
-    pub(super) fn write(&self, name: &str, text: &str) -> Result<PathBuf, HostError> {
-        write_private(&self.own, name, text, self.owner).map_err(|error| scratch(&self.own, error))
-    }
-
-    /// Starts it.
+    /// Starts it. Nothing that it holds is kept, so that it is stopped by force.
     pub(super) fn launch(&mut self, program: &Path, arguments: Vec<String>) -> Result<(), HostError> {
+        let log = self.home.log();
         // What was said before a further attempt would be taken for its words.
-        let _ = std::fs::write(self.log(), "");
-        let launch = Launch {
-            program: program.to_owned(),
-            arguments,
-            environment: vec![("TMPDIR".to_owned(), self.folder.join("tmp").display().to_string())],
-            owner: self.owner,
-            folder: self.folder.clone(),
-            log: self.log(),
-            input: None,
-            leaves_running: false,
-            // Nothing that it holds is kept.
-            stop: Vec::new(),
-        };
-        self.pid = self.guard.launch(launch.clone())?;
+        let _ = std::fs::write(&log, "");
+        let launch = self.home.launch(program.to_owned(), arguments, log);
+        self.pid = self.guard.reins.launch(launch.clone())?;
         self.launch = Some(launch);
         Ok(())
     }
 
-    pub(super) fn log(&self) -> PathBuf {
-        self.own.join("server.log")
-    }
-
     /// The last it said.
     pub(super) fn words(&self) -> Vec<String> {
-        log::shown(log::tail(&self.log(), log::SEARCHED))
+        log::shown(log::tail(&self.home.log(), log::SEARCHED))
     }
 
     /// How it ended, as the end of a sentence that begins with its name; `None` while it runs.
@@ -75,14 +47,14 @@ impl InnerNode {
     /// It has ended before the cluster was ready.
     pub(super) fn lost(&self, ending: &str) -> HostError {
         let text = format!("{} {ending} before it was ready{}", self.name, log_of(&self.words()));
-        with_room(HostError::of_files(text), &self.folder)
+        with_room(HostError::of_files(text), &self.home.folder)
     }
 
     /// Stops it and removes its folders; returns what could not be undone.
     pub(super) fn stop(mut self) -> Vec<String> {
-        let failed = match self.guard.exit() {
+        let failed = match self.guard.reins.exit() {
             Some(_) => None,
-            None => self.guard.stop(&[]).err().map(|error| error.to_string()),
+            None => self.guard.reins.stop(&[]).err().map(|error| error.to_string()),
         };
         failed.into_iter().chain(self.guard.finish()).collect()
     }

@@ -4,7 +4,7 @@ use super::binary::{helper, newest_first};
 use super::site::{ACCOUNT, Recipe, Site, path_text};
 use crate::control_connection::ControlConnection;
 use crate::error::HostError;
-use crate::guard::{Launch, StopSignal, StopStep};
+use crate::guard::{GuardSignal, Launch, StopStep};
 use crate::settings::listed_name;
 use crate::storage::TransactionLog;
 use dyno_model::failure::OperationFailure;
@@ -105,7 +105,8 @@ fn options(settings: &BTreeMap<String, String>) -> impl Iterator<Item = String> 
 fn initialise(site: &Site<'_>) -> Result<Vec<Launch>, HostError> {
     let is_lasting = |name: &str| LASTING.contains(&listed_name(Engine::Mysql, name).as_str());
     let lasting = site.server.settings.iter().filter(|(name, _)| is_lasting(name));
-    let mut arguments = vec!["--no-defaults".to_owned(), format!("--datadir={}", path_text(&site.data()))];
+    let mut arguments =
+        vec!["--no-defaults".to_owned(), format!("--datadir={}", path_text(&site.home.data()))];
     let program = if is_mysql(site.binary.kind) {
         arguments.push("--initialize-insecure".to_owned());
         site.binary.program.clone()
@@ -123,20 +124,20 @@ fn initialise(site: &Site<'_>) -> Result<Vec<Launch>, HostError> {
     };
     arguments.extend(redo_log(site));
     arguments.extend(lasting.map(|(name, value)| format!("--{}={value}", name.trim_start_matches('-'))));
-    Ok(vec![site.launch(program, arguments, site.initialise_log())])
+    Ok(vec![site.home.launch(program, arguments, site.home.initialise_log())])
 }
 
 pub(super) fn launch(site: &Site<'_>) -> Result<Launch, HostError> {
-    let accounts = site.own.join("accounts.sql");
+    let accounts = site.home.own.join("accounts.sql");
     if !site.has_accounts && !accounts.exists() {
-        site.write_private("accounts.sql", &account_statements(site))?;
+        site.home.write_private("accounts.sql", &account_statements(site))?;
     }
     let mut arguments = vec![
         "--no-defaults".to_owned(),
-        format!("--datadir={}", path_text(&site.data())),
-        format!("--tmpdir={}", path_text(&site.temporary())),
+        format!("--datadir={}", path_text(&site.home.data())),
+        format!("--tmpdir={}", path_text(&site.home.temporary())),
         format!("--socket={}", path_text(&site.socket())),
-        format!("--pid-file={}", path_text(&site.folder.join("pid"))),
+        format!("--pid-file={}", path_text(&site.home.folder.join("pid"))),
         format!("--port={}", site.port),
         "--bind-address=127.0.0.1".to_owned(),
     ];
@@ -158,7 +159,7 @@ pub(super) fn launch(site: &Site<'_>) -> Result<Launch, HostError> {
         arguments.push("--max-prepared-stmt-count=1048576".to_owned());
     }
     arguments.extend(options(&site.server.settings));
-    Ok(site.launch(site.binary.program.clone(), arguments, site.log()))
+    Ok(site.home.launch(site.binary.program.clone(), arguments, site.home.log()))
 }
 
 /// Where the redo log is, when it is not with the data.
@@ -185,15 +186,15 @@ fn account_statements(site: &Site<'_>) -> String {
 }
 
 fn identity(site: &Site<'_>) -> (&'static str, String) {
-    ("SELECT @@datadir", path_text(&site.data()))
+    ("SELECT @@datadir", path_text(&site.home.data()))
 }
 
 fn furnish(site: &Site<'_>, _session: &mut ControlConnection) -> Result<(), OperationFailure> {
     // It has done its work and holds the password.
-    let _ = fs::remove_file(site.own.join("accounts.sql"));
+    let _ = fs::remove_file(site.home.own.join("accounts.sql"));
     Ok(())
 }
 
 fn stop(patience: Duration) -> Vec<StopStep> {
-    vec![StopStep::new(StopSignal::Terminate, patience)]
+    vec![StopStep::new(GuardSignal::Terminate, patience)]
 }

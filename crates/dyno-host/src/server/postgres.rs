@@ -4,7 +4,7 @@ use super::binary::{helper, newest_first};
 use super::site::{ACCOUNT, Recipe, Site, path_text};
 use crate::control_connection::ControlConnection;
 use crate::error::HostError;
-use crate::guard::{Launch, StopSignal, StopStep};
+use crate::guard::{GuardSignal, Launch, StopStep};
 use crate::storage::TransactionLog;
 use dyno_model::failure::OperationFailure;
 use std::fs;
@@ -50,9 +50,9 @@ pub(super) const RECIPE: Recipe = Recipe {
 /// `initdb`, then the database by a server without connections. dyno's account is the superuser, so no other exists;
 /// it always needs its password, over TCP and over the socket.
 fn initialise(site: &Site<'_>) -> Result<Vec<Launch>, HostError> {
-    let log = site.initialise_log();
-    let password = site.write_private("password", site.password.reveal())?;
-    let data = path_text(&site.data());
+    let log = site.home.initialise_log();
+    let password = site.home.write_private("password", site.password.reveal())?;
+    let data = path_text(&site.home.data());
     let arguments = [
         "--pgdata",
         &data,
@@ -68,18 +68,18 @@ fn initialise(site: &Site<'_>) -> Result<Vec<Launch>, HostError> {
     if let Some(folder) = &site.log_folder {
         arguments.push(format!("--waldir={}", path_text(&folder.join("wal"))));
     }
-    let initdb = site.launch(helper(&site.binary, &["initdb"])?, arguments, log.clone());
+    let initdb = site.home.launch(helper(&site.binary, &["initdb"])?, arguments, log.clone());
 
-    let statements = site.write_private("database.sql", &format!("CREATE DATABASE {ACCOUNT};\n"))?;
+    let statements = site.home.write_private("database.sql", &format!("CREATE DATABASE {ACCOUNT};\n"))?;
     let arguments = ["--single", "-D", &data, "postgres"].map(str::to_owned).to_vec();
-    let mut single = site.launch(site.binary.program.clone(), arguments, log);
+    let mut single = site.home.launch(site.binary.program.clone(), arguments, log);
     single.input = Some(statements);
     Ok(vec![initdb, single])
 }
 
 fn launch(site: &Site<'_>) -> Result<Launch, HostError> {
-    let _ = fs::remove_file(site.own.join("password"));
-    let mut arguments = vec!["-D".to_owned(), path_text(&site.data())];
+    let _ = fs::remove_file(site.home.own.join("password"));
+    let mut arguments = vec!["-D".to_owned(), path_text(&site.home.data())];
     let mut give = |name: &str, value: &str| arguments.extend(["-c".to_owned(), format!("{name}={value}")]);
     give("listen_addresses", "127.0.0.1");
     give("port", &site.port.to_string());
@@ -91,11 +91,11 @@ fn launch(site: &Site<'_>) -> Result<Launch, HostError> {
     for (name, value) in &site.server.settings {
         give(name, value);
     }
-    Ok(site.launch(site.binary.program.clone(), arguments, site.log()))
+    Ok(site.home.launch(site.binary.program.clone(), arguments, site.home.log()))
 }
 
 fn identity(site: &Site<'_>) -> (&'static str, String) {
-    ("SHOW data_directory", path_text(&site.data()))
+    ("SHOW data_directory", path_text(&site.home.data()))
 }
 
 /// Counters per statement, when the user asked for the library that counts them.
@@ -110,7 +110,7 @@ fn furnish(site: &Site<'_>, session: &mut ControlConnection) -> Result<(), Opera
 /// Fast shutdown ends sessions; the immediate one that may follow still gives shared memory back.
 fn stop(patience: Duration) -> Vec<StopStep> {
     vec![
-        StopStep::new(StopSignal::Interrupt, patience),
-        StopStep::new(StopSignal::Quit, Duration::from_secs(5)),
+        StopStep::new(GuardSignal::Interrupt, patience),
+        StopStep::new(GuardSignal::Quit, Duration::from_secs(5)),
     ]
 }

@@ -1,25 +1,23 @@
 //! The way of a server process: scratch folder, data folder, port, start, first answer, settings.
 
 use super::error::{log_of, query, scratch, setting_refused, settings_differ, with_room};
-use super::harmed::Harmed;
 use super::recipes::recipe;
 use super::running::{DataPlace, RunningServer, ServerProcess};
 use super::save::restore;
 use super::seat::Seat;
-use super::site::{ACCOUNT, Recipe, Site};
+use super::site::{ACCOUNT, Home, Recipe, Site};
 use super::{Binary, StartOptions, account, kept_log, locate, log};
 use crate::control_connection::ControlConnection;
 use crate::error::HostError;
 use crate::folder::{Folder, Kind, is_out_of_reach};
 use crate::guard::{Access, Exit, Guard, GuardError, Launch, Owner, SharedMemory};
-use crate::settings;
+use crate::settings::{self, Compared};
 use crate::storage;
 use dyno_model::failure::{FailureKind, OperationFailure};
-use dyno_model::plan::ManagedServer;
+use dyno_model::plan::{ManagedServer, ServerKind};
 use dyno_model::secret::Secret;
 use dyno_model::target::{Endpoint, Target};
 use rustix::fs::{Access as Permission, access};
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Read};
 use std::net::{Ipv4Addr, TcpListener};
@@ -29,9 +27,9 @@ use std::time::{Duration, Instant};
 /// Limit for making a data folder; it takes about two seconds on an ordinary disk.
 const INITIALISE_LIMIT: Duration = Duration::from_secs(300);
 /// How often a lost race for the port is repeated.
-pub(super) const PORT_ATTEMPTS: u32 = 5;
+pub(crate) const PORT_ATTEMPTS: u32 = 5;
 /// Time between two attempts to connect.
-pub(super) const POLL: Duration = Duration::from_millis(20);
+pub(crate) const POLL: Duration = Duration::from_millis(20);
 /// Connections allowed beyond those of the plan: dyno's own questions, and sessions whose end the server has not noticed yet.
 const CONNECTIONS_SPARE: u32 = 10;
 /// Longest path of a unix socket: the kernel's 108 bytes include a zero at the end.
@@ -60,7 +58,7 @@ pub(super) fn start(
     }
     let kept_log = log_dir.map(|folder| kept_log(&folder, &options.name));
     if let Some(kept) = &kept_log {
-        guard.keep(site.log(), kept.clone())?;
+        guard.keep(site.home.log(), kept.clone())?;
     }
 
     let restoring = Instant::now();
@@ -69,37 +67,25 @@ pub(super) fn start(
         None => initialise(&mut guard, &site, recipe),
         Some(saved) => restore(&site, saved),
     };
-    filled.map_err(|error| with_room(error, &site.folder))?;
+    filled.map_err(|error| with_room(error, &site.home.folder))?;
     let restoring = restoring.elapsed();
     let launched = launch(&mut guard, &mut site, recipe, options.ready_timeout, next_port);
-    let (pid, launch, mut session) = launched.map_err(|error| with_room(error, &site.folder))?;
-    let _ = guard.remove_at_end(SharedMemory::of_process(pid));
+    let (pid, launch, mut session) = launched.map_err(|error| with_room(error, &site.home.folder))?;
+    let _ = guard.reins.remove_at_end(SharedMemory::of_process(pid));
 
     (recipe.furnish)(&site, &mut session).map_err(query(server.kind, "making dyno's database"))?;
     let found = settings_in_force(&site, &mut session)?;
-    let version = session.server_version();
+    let mut running = RunningServer::new(server.kind, session.server_version(), target(&site), found);
     drop(session);
-    Ok(RunningServer {
-        kind: server.kind,
-        version,
-        settings: settings::for_the_record(server.kind.engine(), &server.settings, &found),
-        target: target(&site),
-        socket: Some(site.socket()),
-        joiners: Vec::new(),
-        harmed: Harmed::default(),
-        inner: Vec::new(),
-        guard: Some(guard),
-        process: Some(ServerProcess { pid, launch, kept_log, stop: (recipe.stop)(Duration::from_secs(30)) }),
-        place: Some(DataPlace {
-            data: site.data(),
-            beside: parent,
-            owner: site.owner,
-            guard: options.guard.clone(),
-        }),
-        restoring: if options.data.is_some() { restoring } else { Duration::ZERO },
-        rounded: settings::rounded(server.kind.engine(), &server.settings, &found),
-        seat: site.seat,
-    })
+    running.socket = Some(site.socket());
+    running.guard = Some(guard);
+    let stop = (recipe.stop)(Duration::from_secs(30));
+    running.process = Some(ServerProcess { pid, launch, kept_log, stop });
+    let (data, owner, guard) = (site.home.data(), site.home.owner, options.guard.clone());
+    running.place = Some(DataPlace { data, beside: parent, owner, guard });
+    running.restoring = if options.data.is_some() { restoring } else { Duration::ZERO };
+    running.seat = site.seat;
+    Ok(running)
 }
 
 /// The guard of a server, and the folder that its scratch folder is made in.
@@ -129,11 +115,9 @@ fn lay_out<'a>(
     owner: Option<Owner>,
     parent: &Path,
 ) -> Result<Site<'a>, HostError> {
-    let prefix = format!("dyno-{}", server.kind);
     let inside = if options.data.is_none() { ["data", "tmp"].as_slice() } else { &["tmp"] };
-    let folder = make_folder(guard, parent, &prefix, owner, inside)?;
-    let own = own_folder(guard, parent, "dyno-own", owner).map_err(|reason| scratch(parent, reason))?;
-    let socket_folder = socket_folder(guard, &folder, recipe, owner)?;
+    let home = make_home(guard, parent, server.kind, owner, inside)?;
+    let socket_folder = socket_folder(guard, &home.folder, recipe, owner)?;
     let log_folder = match options.storage.as_ref().and_then(|storage| storage.log.clone()) {
         None => None,
         Some(place) => Some(make_folder(guard, &usable(&place, owner)?, "dyno-log", owner, &[])?),
@@ -146,9 +130,7 @@ fn lay_out<'a>(
         server,
         binary,
         recipe,
-        owner,
-        folder,
-        own,
+        home,
         socket_folder,
         log_folder,
         port: 0,
@@ -157,6 +139,19 @@ fn lay_out<'a>(
         has_accounts: options.data.is_some(),
         seat: None,
     })
+}
+
+/// Makes the folders of a process.
+pub(super) fn make_home(
+    guard: &mut Guard,
+    parent: &Path,
+    kind: ServerKind,
+    owner: Option<Owner>,
+    inside: &[&str],
+) -> Result<Home, HostError> {
+    let folder = make_folder(guard, parent, &format!("dyno-{kind}"), owner, inside)?;
+    let own = own_folder(guard, parent, "dyno-own", owner).map_err(|reason| scratch(parent, reason))?;
+    Ok(Home { owner, folder, own })
 }
 
 /// A folder that scratch folders can be made in, as the system names it.
@@ -255,29 +250,27 @@ fn socket_folder(
 }
 
 /// The server's settings; an error when one that was asked for is not in force.
-fn settings_in_force(
-    site: &Site<'_>,
-    session: &mut ControlConnection,
-) -> Result<BTreeMap<String, settings::Setting>, HostError> {
+fn settings_in_force(site: &Site<'_>, session: &mut ControlConnection) -> Result<Compared, HostError> {
     let kind = site.binary.kind;
     let found = settings::read_with(session, kind.engine()).map_err(query(kind, "reading its settings"))?;
-    let problems = settings::problems(kind.engine(), &site.server.settings, &found);
+    let found = settings::compared(kind.engine(), &site.server.settings, &found);
+    let problems = &found.problems;
     if problems.is_empty() {
         return Ok(found);
     }
-    let log = log::tail(&site.log(), log::SEARCHED);
+    let log = log::tail(&site.home.log(), log::SEARCHED);
     let words: Vec<String> =
         problems.iter().flat_map(|problem| log::complaints(&log, &problem.name)).collect();
-    Err(settings_differ(kind, &problems, &words))
+    Err(settings_differ(kind, problems, &words))
 }
 
 fn initialise(guard: &mut Guard, site: &Site<'_>, recipe: &Recipe) -> Result<(), HostError> {
     for launch in (recipe.initialise)(site)? {
         let program = launch.program.clone();
-        guard.launch(launch)?;
-        let exit = guard.wait_exit(INITIALISE_LIMIT)?;
+        guard.reins.launch(launch)?;
+        let exit = guard.reins.wait_exit(INITIALISE_LIMIT)?;
         if !exit.is_some_and(|exit| exit.is_success()) {
-            let log = log::tail(&site.initialise_log(), log::SHOWN);
+            let log = log::tail(&site.home.initialise_log(), log::SHOWN);
             return Err(refusal(site, &log).unwrap_or_else(|| {
                 let ending = exit.map_or_else(|| "did not end in time".to_owned(), |exit| exit.to_string());
                 let (kind, program, log) = (site.binary.kind, program.display(), log_of(&log));
@@ -314,12 +307,12 @@ fn launch(
         let mut launch = (recipe.launch)(site)?;
         // dyno is gone then, and nobody looks at the data again.
         launch.stop = (recipe.stop)(Duration::from_secs(10));
-        let pid = guard.launch(launch.clone())?;
+        let pid = guard.reins.launch(launch.clone())?;
         let no_answer = match wait_ready(guard, site, recipe, limit) {
             Ok(session) => return Ok((pid, launch, session)),
             Err(no_answer) => no_answer,
         };
-        let log = log::tail(&site.log(), log::SEARCHED);
+        let log = log::tail(&site.home.log(), log::SEARCHED);
         match no_answer {
             NoAnswer::Ended(_) if log::is_port_taken(&log) && attempt < PORT_ATTEMPTS => {
                 clear_attempt(site).map_err(system("clearing away a first attempt to start"))?;
@@ -346,9 +339,9 @@ fn launch(
 /// Nothing of an attempt that failed is left to the next: neither its words, nor what the programs that fetch a joining node's data
 /// put down to know of each other.
 fn clear_attempt(site: &Site<'_>) -> io::Result<()> {
-    fs::write(site.log(), "")?;
+    fs::write(site.home.log(), "")?;
     if site.is_joining() {
-        let data = Folder::of(&site.data(), site.owner)?;
+        let data = Folder::of(&site.home.data(), site.home.owner)?;
         for (name, kind) in data.entries()? {
             match kind {
                 Kind::Folder => data.remove_all(name)?,
@@ -384,7 +377,7 @@ fn wait_ready(
             }
             Err(failure) => failure,
         };
-        match guard.wait_exit(POLL) {
+        match guard.reins.wait_exit(POLL) {
             Ok(Some(exit)) => return Err(NoAnswer::Ended(exit)),
             Err(error) => return Err(NoAnswer::Lost(error)),
             Ok(None) if failure.kind == FailureKind::Unsupported => {

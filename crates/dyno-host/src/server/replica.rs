@@ -25,14 +25,14 @@ const RESERVED: &[(&[&str], &str)] = &[(
 
 /// A replica begins with a copy of the primary's data. It reads dyno's password from a file of its own, then and whenever it connects.
 fn initialise(site: &Site<'_>) -> Result<Vec<Launch>, HostError> {
-    let Some(Seat { membership: Membership::Replica { primary: Some(port), .. }, .. }) = &site.seat else {
+    let Some(Seat { membership: Membership::Replica { primary: Some(port) }, .. }) = &site.seat else {
         return (postgres::RECIPE.initialise)(site);
     };
     let line = format!("127.0.0.1:{port}:*:{ACCOUNT}:{}\n", site.password.reveal());
-    let passwords = site.write_private("replication", &line)?;
+    let passwords = site.home.write_private("replication", &line)?;
     let arguments = [
         "--pgdata".to_owned(),
-        path_text(&site.data()),
+        path_text(&site.home.data()),
         "--host=127.0.0.1".to_owned(),
         format!("--port={port}"),
         format!("--username={ACCOUNT}"),
@@ -41,8 +41,11 @@ fn initialise(site: &Site<'_>) -> Result<Vec<Launch>, HostError> {
         "--wal-method=stream".to_owned(),
         "--checkpoint=fast".to_owned(),
     ];
-    let mut launch =
-        site.launch(helper(&site.binary, &["pg_basebackup"])?, arguments.into(), site.initialise_log());
+    let mut launch = site.home.launch(
+        helper(&site.binary, &["pg_basebackup"])?,
+        arguments.into(),
+        site.home.initialise_log(),
+    );
     launch.environment.push(("PGPASSFILE".to_owned(), path_text(&passwords)));
     Ok(vec![launch])
 }

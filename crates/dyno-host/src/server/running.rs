@@ -4,7 +4,7 @@ use super::harmed::Harmed;
 use super::inner::InnerNode;
 use super::seat::Seat;
 use crate::guard::{Exit, Guard, GuardCommand, Launch, Owner, StopStep};
-use crate::settings::RoundedSetting;
+use crate::settings::{Compared, RoundedSetting};
 use dyno_model::plan::ServerKind;
 use dyno_model::target::{Endpoint, Engine, Target};
 use std::collections::BTreeMap;
@@ -69,11 +69,17 @@ pub struct Stopped {
 
 impl RunningServer {
     pub(super) fn null() -> Self {
+        let target = Target::new(Engine::Null, Endpoint::InProcess);
+        Self::new(ServerKind::Null, "null".to_owned(), target, Compared::default())
+    }
+
+    /// One that is alone and no process.
+    pub(super) fn new(kind: ServerKind, version: String, target: Target, found: Compared) -> Self {
         Self {
-            kind: ServerKind::Null,
-            version: "null".to_owned(),
-            settings: BTreeMap::new(),
-            target: Target::new(Engine::Null, Endpoint::InProcess),
+            kind,
+            version,
+            settings: found.record,
+            target,
             socket: None,
             guard: None,
             process: None,
@@ -83,7 +89,7 @@ impl RunningServer {
             harmed: Harmed::default(),
             inner: Vec::new(),
             restoring: Duration::ZERO,
-            rounded: Vec::new(),
+            rounded: found.rounded,
         }
     }
 
@@ -176,10 +182,10 @@ impl RunningServer {
         let Some(mut guard) = self.guard.take() else { return stopped };
         let inner = std::mem::take(&mut self.inner);
         if let Some(process) = self.process.take() {
-            stopped.exit = guard.exit();
+            stopped.exit = guard.reins.exit();
             stopped.was_dead = stopped.exit.is_some();
             if !stopped.was_dead {
-                match guard.stop(&process.stop) {
+                match guard.reins.stop(&process.stop) {
                     Ok(exit) => stopped.exit = exit,
                     Err(error) => stopped.problems.push(error.to_string()),
                 }

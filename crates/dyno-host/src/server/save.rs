@@ -7,7 +7,7 @@ use crate::data_set::{SavedDataSet, TakeError, copy_into};
 use crate::error::HostError;
 use crate::folder::Folder;
 use crate::guard::Owner;
-use crate::probe::free_disk_space;
+use crate::probe::disk_space;
 use crate::storage::move_log;
 use std::path::Path;
 
@@ -24,7 +24,7 @@ impl RunningServer {
             return Err(data_set(Path::new("-"), format!("{} has no data folder to be saved", self.kind)));
         };
         if let Some(process) = self.process.take() {
-            let exit = guard.stop(&process.stop)?;
+            let exit = guard.reins.stop(&process.stop)?;
             if !exit.is_some_and(|exit| exit.is_success()) {
                 let how = exit.map_or_else(|| "did not end".to_owned(), |exit| exit.to_string());
                 return Err(data_set(&place.data, format!("the server that loaded it {how}")));
@@ -45,18 +45,20 @@ impl RunningServer {
 
 /// Copies a saved data set into the scratch folder of a server that is about to start.
 pub(super) fn restore(site: &Site<'_>, saved: &SavedDataSet) -> Result<(), HostError> {
-    let data = site.data();
-    copy(saved, &data, site.owner)?;
+    let data = site.home.data();
+    copy(saved, &data, site.home.owner)?;
     match &site.log_folder {
         None => Ok(()),
-        Some(log) => move_log(&site.recipe.log, &data, log, site.owner).map_err(|error| data_set(log, error)),
+        Some(log) => {
+            move_log(&site.recipe.log, &data, log, site.home.owner).map_err(|error| data_set(log, error))
+        }
     }
 }
 
 /// Copies a saved data set to a folder that does not exist yet, if there is room for it.
 pub(super) fn copy(saved: &SavedDataSet, data: &Path, owner: Option<Owner>) -> Result<(), HostError> {
     let scratch = data.parent().unwrap_or(data);
-    let free = free_disk_space(scratch).unwrap_or(u64::MAX);
+    let free = disk_space(scratch).map_or(u64::MAX, |space| space.free);
     if free < saved.bytes.saturating_add(ROOM) && !shares_blocks(scratch) {
         let reason = format!("{} MB are free, and a copy takes {} MB", free >> 20, saved.bytes >> 20);
         return Err(data_set(data, reason));

@@ -10,6 +10,8 @@ const GALERA_BARRIER: &str = "SET STATEMENT wsrep_sync_wait = 15 FOR SELECT 1";
 pub(super) struct Seat {
     /// Its number, from 1.
     pub(super) number: u32,
+    /// Of dyno's account, the same on all; `None`: it is the first and may have any.
+    pub(super) password: Option<Secret>,
     pub(super) membership: Membership,
 }
 
@@ -17,8 +19,8 @@ pub(super) struct Seat {
 pub(super) enum Membership {
     /// It holds the data as the others do.
     Galera {
-        /// Whom it joins; `None`: it founds the cluster.
-        founder: Option<Founder>,
+        /// Where the node that it joins listens for others; `None`: it founds the cluster.
+        founder: Option<u16>,
         /// Where it listens for the others; chosen anew for each attempt to start it.
         ports: Ports,
     },
@@ -26,24 +28,12 @@ pub(super) enum Membership {
     Ndb {
         /// Port of the management node.
         management: u16,
-        /// Of dyno's account, the same on all; `None`: it is the first and may have any.
-        password: Option<Secret>,
     },
     /// It repeats what a primary writes.
     Replica {
         /// Port of the primary; `None`: it is the primary.
         primary: Option<u16>,
-        /// Of dyno's account, which replicas get with the data.
-        password: Option<Secret>,
     },
-}
-
-/// The node that the others join.
-pub(super) struct Founder {
-    /// Where it listens for the others.
-    pub(super) port: u16,
-    /// Of dyno's account, which the others get with the data.
-    pub(super) password: Secret,
 }
 
 /// Where a node listens for the others.
@@ -58,11 +48,11 @@ pub(super) struct Ports {
 }
 
 impl Seat {
-    /// The password that it must have.
-    pub(super) fn password(&self) -> Option<&Secret> {
+    /// Where a node of Galera listens for what is committed.
+    pub(super) fn group_port(&self) -> Option<u16> {
         match &self.membership {
-            Membership::Galera { founder, .. } => founder.as_ref().map(|founder| &founder.password),
-            Membership::Ndb { password, .. } | Membership::Replica { password, .. } => password.as_ref(),
+            Membership::Galera { ports, .. } => Some(ports.group),
+            _ => None,
         }
     }
 

@@ -24,12 +24,8 @@ pub(super) struct Site<'a> {
     pub(super) server: &'a ManagedServer,
     pub(super) binary: Binary,
     pub(super) recipe: &'static Recipe,
-    pub(super) owner: Option<Owner>,
-    /// The scratch folder. It is the server's: root opens nothing in it by a path.
-    pub(super) folder: PathBuf,
-    /// The folder for files of dyno's own: logs, and what the server is given to read.
-    pub(super) own: PathBuf,
-    /// Folder of the socket, usually the same.
+    pub(super) home: Home,
+    /// Folder of the socket, usually that of its home.
     pub(super) socket_folder: PathBuf,
     /// Folder for the transaction log, when it is not with the data.
     pub(super) log_folder: Option<PathBuf>,
@@ -46,7 +42,7 @@ pub(super) struct Site<'a> {
 impl Site<'_> {
     /// Gives it its place in a cluster.
     pub(super) fn take(&mut self, seat: Seat) {
-        if let Some(password) = seat.password() {
+        if let Some(password) = &seat.password {
             self.password = password.clone();
         }
         self.has_accounts |= seat.is_given_data();
@@ -58,6 +54,29 @@ impl Site<'_> {
         self.seat.as_ref().is_some_and(Seat::is_joining)
     }
 
+    /// The socket's file.
+    pub(super) fn socket(&self) -> PathBuf {
+        self.socket_folder.join((self.recipe.socket_name)(self.port))
+    }
+
+    /// The value that the user gave to a setting, under any spelling of its name.
+    pub(super) fn asked(&self, name: &str) -> Option<&str> {
+        let engine = self.binary.kind.engine();
+        let found = self.server.settings.iter().find(|(key, _)| settings::listed_name(engine, key) == name);
+        found.map(|(_, value)| value.as_str())
+    }
+}
+
+/// The folders of a process of a server.
+pub(super) struct Home {
+    pub(super) owner: Option<Owner>,
+    /// The scratch folder. It is the server's: root opens nothing in it by a path.
+    pub(super) folder: PathBuf,
+    /// The folder for files of dyno's own: logs, and what the server is given to read.
+    pub(super) own: PathBuf,
+}
+
+impl Home {
     pub(super) fn data(&self) -> PathBuf {
         self.folder.join("data")
     }
@@ -75,18 +94,6 @@ impl Site<'_> {
         self.own.join("initialise.log")
     }
 
-    /// The socket's file.
-    pub(super) fn socket(&self) -> PathBuf {
-        self.socket_folder.join((self.recipe.socket_name)(self.port))
-    }
-
-    /// The value that the user gave to a setting, under any spelling of its name.
-    pub(super) fn asked(&self, name: &str) -> Option<&str> {
-        let engine = self.binary.kind.engine();
-        let found = self.server.settings.iter().find(|(key, _)| settings::listed_name(engine, key) == name);
-        found.map(|(_, value)| value.as_str())
-    }
-
     /// A file that only the server (and dyno) can read, for what must not stand on a command line.
     pub(super) fn write_private(&self, name: &str, text: &str) -> Result<PathBuf, HostError> {
         write_private(&self.own, name, text, self.owner).map_err(|error| scratch(&self.own, error))
@@ -101,9 +108,7 @@ impl Site<'_> {
             owner: self.owner,
             folder: self.folder.clone(),
             log,
-            input: None,
-            leaves_running: false,
-            stop: Vec::new(),
+            ..Launch::default()
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Embedded SQLite on a scratch file. Its settings are pragmas.
 
 use super::error::{query, scratch, settings_differ};
-use super::harmed::Harmed;
 use super::process::{check_parent, make_folder};
 use super::running::{DataPlace, RunningServer};
 use super::{StartOptions, save};
@@ -65,28 +64,15 @@ pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<Ru
 
     let mut session = ControlConnection::open(&target).map_err(query("opening its scratch file"))?;
     let found = read_back(&mut session, &server.settings).map_err(query("reading its pragmas"))?;
-    let problems = settings::problems(Engine::Sqlite, &server.settings, &found);
-    if !problems.is_empty() {
-        return Err(settings_differ(kind, &problems, &[]));
+    let found = settings::compared(Engine::Sqlite, &server.settings, &found);
+    if !found.problems.is_empty() {
+        return Err(settings_differ(kind, &found.problems, &[]));
     }
-    let version = session.server_version();
-    drop(session);
-    Ok(RunningServer {
-        kind,
-        version,
-        settings: settings::for_the_record(Engine::Sqlite, &server.settings, &found),
-        target,
-        socket: None,
-        guard: Some(guard),
-        process: None,
-        place: Some(DataPlace { data, beside: parent, owner: None, guard: options.guard.clone() }),
-        restoring,
-        rounded: Vec::new(),
-        seat: None,
-        joiners: Vec::new(),
-        harmed: Harmed::default(),
-        inner: Vec::new(),
-    })
+    let mut running = RunningServer::new(kind, session.server_version(), target, found);
+    running.guard = Some(guard);
+    running.place = Some(DataPlace { data, beside: parent, owner: None, guard: options.guard.clone() });
+    running.restoring = restoring;
+    Ok(running)
 }
 
 /// Pragmas that matter, and those asked for.

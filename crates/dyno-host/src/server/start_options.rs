@@ -1,4 +1,4 @@
-//! What a start needs besides the server's description.
+//! What the start of a server, or of what stands in front of one, needs besides its description.
 
 use crate::data_set::SavedDataSet;
 use crate::guard::GuardCommand;
@@ -14,7 +14,7 @@ pub struct StartOptions {
     pub name: String,
     /// How the process is started that outlives dyno to clean up.
     pub guard: GuardCommand,
-    /// Folder that the server's log is copied to when it stops; made if it is missing.
+    /// Folder that its log is copied to when it stops; made if it is missing.
     pub log_dir: Option<PathBuf>,
     /// Connections that clients need at once. Where the server's default allows fewer (and a few for dyno itself), dyno
     /// raises it, unless the settings say how many.

@@ -59,26 +59,6 @@ pub struct RoundedSetting {
     pub found: String,
 }
 
-/// Settings that are in force with the next value that the server can have.
-#[must_use]
-pub fn rounded(
-    engine: Engine,
-    asked: &BTreeMap<String, String>,
-    found: &BTreeMap<String, Setting>,
-) -> Vec<RoundedSetting> {
-    let rounded = |(name, value): (&String, &String)| {
-        let listed = listed_name(engine, name);
-        let (setting, value) = (questions(engine).settings.find)(&listed, value, found)?;
-        let agreement = agreement::compare(engine, &listed, &value, setting, found);
-        (agreement == Agreement::Rounded).then(|| RoundedSetting {
-            name: name.clone(),
-            asked: value.into_owned(),
-            found: setting.shown.clone(),
-        })
-    };
-    asked.iter().filter_map(rounded).collect()
-}
-
 /// Whether a server that says beforehand that it will have `found` merely rounds what is asked for. What other settings say
 /// about rounding is not known yet.
 pub(crate) fn is_rounding(engine: Engine, name: &str, asked: &str, found: &str) -> bool {
@@ -86,34 +66,58 @@ pub(crate) fn is_rounding(engine: Engine, name: &str, asked: &str, found: &str) 
     agreement::compare(engine, &listed, asked, &found, &BTreeMap::new()) != Agreement::Different
 }
 
-/// What was asked for and is not in force.
-#[must_use]
-pub fn problems(
+/// How a server's settings stand to those that were asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Compared {
+    /// What goes into the record: the settings asked for and those that matter, as people write them.
+    pub(crate) record: BTreeMap<String, String>,
+    /// What was asked for and is not in force.
+    pub(crate) problems: Vec<SettingProblem>,
+    /// What is in force with the next value that the server can have.
+    pub(crate) rounded: Vec<RoundedSetting>,
+}
+
+/// Compares what was asked for with all that a server tells.
+pub(crate) fn compared(
     engine: Engine,
     asked: &BTreeMap<String, String>,
     found: &BTreeMap<String, Setting>,
-) -> Vec<SettingProblem> {
-    let problem = |(name, asked): (&String, &String)| {
+) -> Compared {
+    let settings = &questions(engine).settings;
+    let shown = |name: &&str| Some(((*name).to_owned(), found.get(*name)?.shown.clone()));
+    let record = settings.that_matter.iter().filter_map(shown).collect();
+    let mut compared = Compared { record, ..Compared::default() };
+    for (name, value) in asked {
         let listed = listed_name(engine, name);
-        if questions(engine).settings.untold.contains(&listed.as_str()) {
-            return None;
-        }
-        let text = match (questions(engine).settings.find)(&listed, asked, found) {
-            None => match similar(&listed, found).join(" or ") {
-                similar if similar.is_empty() => format!("the server has no setting {name:?}"),
-                similar => format!("the server has no setting {name:?}; did you mean {similar}?"),
-            },
+        let (shown, problem) = match (settings.find)(&listed, value, found) {
+            None => {
+                let similar = match similar(&listed, found).join(" or ") {
+                    none if none.is_empty() => none,
+                    similar => format!("; did you mean {similar}?"),
+                };
+                let text = format!("the server has no setting {name:?}{similar}");
+                (format!("{value} (given, cannot be read back)"), Some(text))
+            }
             Some((setting, value)) => {
-                if agreement::compare(engine, &listed, &value, setting, found) != Agreement::Different {
-                    return None;
+                let (agreement, found) =
+                    (agreement::compare(engine, &listed, &value, setting, found), setting.shown.clone());
+                if agreement == Agreement::Rounded {
+                    let (name, asked, found) = (name.clone(), value.to_string(), found.clone());
+                    compared.rounded.push(RoundedSetting { name, asked, found });
                 }
-                let found = &setting.shown;
-                format!("setting {name:?} did not take effect: asked for {value:?}, the server has {found:?}")
+                let problem = (agreement == Agreement::Different).then(|| {
+                    format!(
+                        "setting {name:?} did not take effect: asked for {value:?}, the server has {found:?}"
+                    )
+                });
+                (found, problem)
             }
         };
-        Some(SettingProblem { name: name.clone(), text })
-    };
-    asked.iter().filter_map(problem).collect()
+        let problem = problem.filter(|_| !settings.untold.contains(&listed.as_str()));
+        compared.problems.extend(problem.map(|text| SettingProblem { name: name.clone(), text }));
+        compared.record.insert(listed, shown);
+    }
+    compared
 }
 
 /// At most three names, those that share the most words with the given one, if that is more than half of its words.
@@ -135,30 +139,6 @@ fn similar(name: &str, found: &BTreeMap<String, Setting>) -> Vec<String> {
         .take(3)
         .map(|(_, candidate)| candidate.clone())
         .collect()
-}
-
-/// What goes into the record: the settings asked for and those that matter, as people write them.
-#[must_use]
-pub fn for_the_record(
-    engine: Engine,
-    asked: &BTreeMap<String, String>,
-    found: &BTreeMap<String, Setting>,
-) -> BTreeMap<String, String> {
-    let mut record: BTreeMap<String, String> = questions(engine)
-        .settings
-        .that_matter
-        .iter()
-        .filter_map(|name| Some(((*name).to_owned(), found.get(*name)?.shown.clone())))
-        .collect();
-    for (name, value) in asked {
-        let listed = listed_name(engine, name);
-        let shown = (questions(engine).settings.find)(&listed, value, found).map_or_else(
-            || format!("{value} (given, cannot be read back)"),
-            |(setting, _)| setting.shown.clone(),
-        );
-        record.insert(listed, shown);
-    }
-    record
 }
 
 /// The server with sizes written as it reads them.
@@ -185,7 +165,7 @@ mod tests {
     #[test]
     fn a_setting_that_did_not_take_names_asked_and_found() {
         let found = found(&[("innodb_buffer_pool_size", "134217728")]);
-        let problems = problems(Engine::Mysql, &asked(&[("innodb-buffer-pool-size", "4G")]), &found);
+        let problems = compared(Engine::Mysql, &asked(&[("innodb-buffer-pool-size", "4G")]), &found).problems;
         assert_eq!(
             problems[0].text,
             "setting \"innodb-buffer-pool-size\" did not take effect: asked for \"4G\", the server has \"134217728\""
@@ -196,7 +176,7 @@ mod tests {
     fn a_setting_the_server_does_not_list_is_unknown_and_similar_ones_are_named() {
         let found =
             found(&[("innodb_buffer_pool_size", "1"), ("innodb_buffer_pool_instances", "1"), ("port", "1")]);
-        let problems = problems(Engine::Mysql, &asked(&[("innodb_buffer_size", "4G")]), &found);
+        let problems = compared(Engine::Mysql, &asked(&[("innodb_buffer_size", "4G")]), &found).problems;
         assert_eq!(
             problems[0].text,
             "the server has no setting \"innodb_buffer_size\"; did you mean innodb_buffer_pool_size?"
@@ -211,15 +191,12 @@ mod tests {
             ("hostname", "x"),
             ("key_buffer_size", "8"),
         ]);
-        let record = for_the_record(
-            Engine::Mysql,
-            &asked(&[
-                ("transaction-isolation", "read-committed"),
-                ("key-buffer-size", "8"),
-                ("plugin_load_add", "x.so"),
-            ]),
-            &found,
-        );
+        let asked = asked(&[
+            ("transaction-isolation", "read-committed"),
+            ("key-buffer-size", "8"),
+            ("plugin_load_add", "x.so"),
+        ]);
+        let record = compared(Engine::Mysql, &asked, &found).record;
         assert_eq!(record["transaction_isolation"], "READ-COMMITTED");
         assert_eq!(record["sync_binlog"], "1");
         assert_eq!(record["key_buffer_size"], "8");

@@ -1,10 +1,11 @@
 //! HAProxy, which passes TCP on.
 
-use super::place::{NotReady, Place, RunningWay, WayOptions, unwritten};
+use super::place::{NotReady, Place, RunningWay, unwritten};
 use crate::control_connection::ControlConnection;
 use crate::error::HostError;
 use crate::folder::write_private;
 use crate::guard::Launch;
+use crate::server::StartOptions;
 use dyno_model::plan::{ProxyKind, ProxyPlan};
 use dyno_model::target::{Endpoint, Target};
 use std::net::Ipv4Addr;
@@ -43,7 +44,7 @@ pub(super) fn locate(kind: ProxyKind) -> Result<(PathBuf, String), HostError> {
 pub(super) fn start(
     plan: &ProxyPlan,
     server: &Target,
-    options: &WayOptions,
+    options: &StartOptions,
 ) -> Result<RunningWay, HostError> {
     let Endpoint::Tcp { host, port } = server.opened_at() else {
         return Err(HostError::new(format!(

@@ -12,9 +12,10 @@ mod place;
 mod tomcat;
 
 pub use gate::Gate;
-pub use place::{RunningWay, WayOptions};
+pub use place::RunningWay;
 
 use crate::error::HostError;
+use crate::server::StartOptions;
 use dyno_model::plan::Via;
 use dyno_model::target::Target;
 
@@ -34,7 +35,7 @@ pub fn locate(via: &Via) -> Result<Option<(&'static str, String)>, HostError> {
 ///
 /// # Errors
 /// When there is no program, it does not start, or nobody gets an answer through it. Nothing is left behind then.
-pub fn start(via: &Via, servers: &[Target], options: &WayOptions) -> Result<Option<RunningWay>, HostError> {
+pub fn start(via: &Via, servers: &[Target], options: &StartOptions) -> Result<Option<RunningWay>, HostError> {
     match via {
         Via::Proxy(plan) => haproxy::start(plan, &servers[0], options).map(Some),
         Via::Application(plan) => tomcat::start(plan, servers, options).map(Some),

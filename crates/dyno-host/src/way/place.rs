@@ -1,36 +1,19 @@
 //! A process on the way from the clients to a server: its guard and folder, its start on a port that is free, its end.
 
 use crate::error::{HostError, quoted};
-use crate::guard::{Guard, GuardCommand, Launch, Owner, StopSignal, StopStep};
-use crate::server::process::{free_port, own_folder};
-use crate::server::{account, kept_log, log};
+use crate::guard::{Guard, GuardSignal, Launch, Owner, StopStep};
+use crate::server::process::{POLL, PORT_ATTEMPTS, free_port, own_folder};
+use crate::server::{StartOptions, account, kept_log, log};
 use dyno_model::target::Target;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Time between two attempts.
-const POLL: Duration = Duration::from_millis(20);
-/// How often a lost race for the port is repeated.
-const PORT_ATTEMPTS: u32 = 5;
 /// Lines of its log that are looked at.
 const LOG_MAX: usize = 500;
 /// How long it may take to end by itself.
 const PATIENCE: Duration = Duration::from_secs(5);
-
-/// What a start needs besides the plan.
-#[derive(Debug, Clone)]
-pub struct WayOptions {
-    /// Name, for its log.
-    pub name: String,
-    /// How the process is started that outlives dyno to clean up.
-    pub guard: GuardCommand,
-    /// Folder that its log is copied to.
-    pub log_dir: Option<PathBuf>,
-    /// Connections that clients need at once.
-    pub connections: u32,
-}
 
 /// A proxy or an application server that runs. Dropping it stops it.
 pub struct RunningWay {
@@ -59,8 +42,8 @@ impl RunningWay {
     #[must_use]
     pub fn stop(mut self) -> Vec<String> {
         let mut problems = Vec::new();
-        if self.guard.exit().is_none()
-            && let Err(error) = self.guard.stop(&stop())
+        if self.guard.reins.exit().is_none()
+            && let Err(error) = self.guard.reins.stop(&stop())
         {
             problems.push(error.to_string());
         }
@@ -71,7 +54,7 @@ impl RunningWay {
 
 /// HAProxy ends at once at SIGTERM; connections that are open are closed. So does Tomcat, when its requests are answered.
 fn stop() -> Vec<StopStep> {
-    vec![StopStep::new(StopSignal::Terminate, PATIENCE)]
+    vec![StopStep::new(GuardSignal::Terminate, PATIENCE)]
 }
 
 /// A guard with a folder of dyno's own, for what is about to be started there.
@@ -89,7 +72,7 @@ impl Place {
         name: &str,
         what: &'static str,
         users: &[&str],
-        options: &WayOptions,
+        options: &StartOptions,
     ) -> Result<Self, HostError> {
         let owner = account::without_rights(users);
         let mut guard = Guard::start(&options.guard)?;
@@ -116,7 +99,7 @@ impl Place {
 
     /// Starts what `launch` makes for a port, again with another when it could not have that one, until `ready` has an answer from it.
     pub(super) fn start(
-        mut self,
+        self,
         launch: &dyn Fn(u16) -> Result<Launch, HostError>,
         target: &dyn Fn(u16) -> Target,
         ready: &dyn Fn(&Target) -> Result<(), NotReady>,
@@ -125,7 +108,7 @@ impl Place {
         let what = self.what;
         for attempt in 1.. {
             let port = free_port().map_err(unwritten(&self.folder))?;
-            let pid = self.guard.launch(Launch {
+            let pid = self.guard.reins.launch(Launch {
                 owner: self.owner,
                 log: self.log.clone(),
                 stop: stop(),
@@ -138,7 +121,7 @@ impl Place {
                     Ok(()) => return Ok(RunningWay { guard: self.guard, what, pid, target }),
                     Err(failure) => failure,
                 };
-                if let Some(exit) = self.guard.wait_exit(POLL)? {
+                if let Some(exit) = self.guard.reins.wait_exit(POLL)? {
                     let lines = self.words();
                     if is_port_taken(&lines) && attempt < PORT_ATTEMPTS {
                         break;

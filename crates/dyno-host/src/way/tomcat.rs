@@ -1,9 +1,10 @@
 //! Tomcat with a web application that works on the database: folders and configuration of its own, one connector.
 
-use super::place::{NotReady, Place, RunningWay, WayOptions, unwritten};
+use super::place::{NotReady, Place, RunningWay, unwritten};
 use crate::error::HostError;
 use crate::folder::write_private;
 use crate::guard::Launch;
+use crate::server::StartOptions;
 use crate::server::process::make_folder;
 use dyno_drivers::http::Exchange;
 use dyno_drivers::{Connection, Driver, Io, block_on};
@@ -95,7 +96,7 @@ fn version(java: &Path, home: &Path) -> String {
 pub(super) fn start(
     plan: &ApplicationPlan,
     servers: &[Target],
-    options: &WayOptions,
+    options: &StartOptions,
 ) -> Result<RunningWay, HostError> {
     let Found { java, home, .. } = locate(plan)?;
     let mut place = Place::make(plan.kind.name(), "application server", &USERS, options)?;

@@ -187,12 +187,12 @@ impl Observed for Status {
             }
         }
         if self.has_metrics {
-            let length = self.session.first(HISTORY)?.and_then(|text| text.parse().ok());
-            values.put_some("server.status.Innodb_history_list_length", length);
+            let length = self.session.first(HISTORY)?.and_then(|text| text.parse::<f64>().ok());
+            values.put("server.status.Innodb_history_list_length", length);
         }
         if let Some(size) = self.size {
-            let bytes = self.session.first(size)?.and_then(|text| text.parse().ok());
-            values.put_some(names::SERVER_DATA, bytes);
+            let bytes = self.session.first(size)?.and_then(|text| text.parse::<f64>().ok());
+            values.put(names::SERVER_DATA, bytes);
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! Settings of the MySQL family.
 
 use crate::control_connection::{Asked, ControlConnection};
+use crate::engine::null;
 use crate::engine::questions::{FoundSettings, Settings};
 use crate::settings::setting::{Setting, boolean, is_close};
 use std::borrow::Cow;
@@ -17,8 +18,8 @@ pub(super) const SETTINGS: Settings = Settings {
     is_same: |_, asked, found| is_same(asked, &found.value),
     is_rounded: |name, asked, found, all| is_rounded(name, asked, &found.value, all),
     size: |_, digits, letter| Some(format!("{digits}{letter}")),
-    is_value: |_| true,
     spare,
+    ..null::SETTINGS
 };
 
 const THAT_MATTER: [&str; 40] = [

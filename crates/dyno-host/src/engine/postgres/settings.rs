@@ -1,25 +1,22 @@
 //! Settings of PostgreSQL.
 
 use crate::control_connection::{Asked, ControlConnection};
+use crate::engine::null;
 use crate::engine::questions::{FoundSettings, Settings};
-use crate::settings::setting::{Setting, boolean, by_name, is_close};
+use crate::settings::setting::{Setting, boolean, is_close};
 
 pub(super) const SETTINGS: Settings = Settings {
     that_matter: &THAT_MATTER,
     reserved: RESERVED,
     shaping: &SHAPING,
-    untold: &[],
     read,
-    listed: str::to_owned,
-    find: by_name,
     is_same,
     is_rounded: |_, asked, found, _| is_rounded(asked, found),
     size: |_, digits, letter| match letter {
         "k" | "K" => Some(format!("{digits}kB")),
         letter => Some(format!("{digits}{}B", letter.to_ascii_uppercase())),
     },
-    is_value: |_| true,
-    spare: |_| {},
+    ..null::SETTINGS
 };
 
 const THAT_MATTER: [&str; 34] = [

@@ -5,7 +5,6 @@ use crate::control_connection::Asked;
 use crate::engine::questions::Watched;
 use crate::monitor::Values;
 use crate::monitor::observed::Observed;
-use crate::monitor::sessions::SeenSession;
 use dyno_model::target::{Endpoint, Target};
 use std::fs;
 use std::path::PathBuf;
@@ -35,9 +34,5 @@ impl Observed for Files {
             values.put(&format!("server.sqlite.{name}_bytes"), size as f64);
         }
         Ok(())
-    }
-
-    fn sessions(&mut self, _is_detailed: bool) -> Asked<Option<Vec<SeenSession>>> {
-        Ok(None)
     }
 }

@@ -1,23 +1,20 @@
 //! Settings of SQLite: pragmas.
 
 use crate::control_connection::{Asked, ControlConnection};
+use crate::engine::null;
 use crate::engine::questions::{FoundSettings, Settings};
-use crate::settings::setting::{Setting, boolean, by_name};
+use crate::settings::setting::{Setting, boolean};
 use std::collections::BTreeMap;
 
 pub(super) const SETTINGS: Settings = Settings {
     that_matter: &THAT_MATTER,
     reserved: RESERVED,
     shaping: &SHAPING,
-    untold: &[],
     read,
-    listed: str::to_owned,
-    find: by_name,
     is_same: |name, asked, found| is_same(name, asked, &found.value),
-    is_rounded: |_, _, _, _| false,
     size,
     is_value,
-    spare: |_| {},
+    ..null::SETTINGS
 };
 
 const THAT_MATTER: [&str; 13] = [

@@ -160,7 +160,7 @@ impl Remote {
         };
         self.unanswered = 0;
         values.put(names::COMMAND_ANSWER, self.asked.elapsed().as_secs_f64());
-        values.put_some(names::MONITOR_COMMAND_CPU, answer.cpu_seconds());
+        values.put(names::MONITOR_COMMAND_CPU, answer.cpu_seconds());
         Machine::put(
             |path| answer.text(path).to_owned(),
             |device| !is_memory(device) && self.devices.iter().any(|known| known.replace('!', "/") == device),

@@ -6,7 +6,7 @@ use crate::control_connection::{Asked, ControlConnection};
 use crate::error::HostError;
 use crate::server::error::query;
 use crate::server::process::POLL;
-use crate::server::seat::{Founder, Membership, Ports, Seat};
+use crate::server::seat::{Membership, Ports, Seat};
 use crate::server::{RunningServer, StartOptions};
 use dyno_model::plan::ManagedServer;
 use std::collections::BTreeMap;
@@ -14,22 +14,20 @@ use std::time::{Duration, Instant};
 
 /// Starts the nodes and waits until each of them sees all.
 pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<RunningServer, HostError> {
-    let seat = |number, founder| Seat {
-        number,
-        membership: Membership::Galera { founder, ports: Ports::default() },
-    };
     let mut first = member::start(server, options, "node", seat(1, None))?;
     for number in 2..=server.nodes {
-        let port = match &first.seat {
-            Some(Seat { membership: Membership::Galera { ports, .. }, .. }) => ports.group,
-            _ => 0,
-        };
-        let founder = Founder { port, password: first.target.password.clone() };
-        first.joiners.push(member::start(server, options, "node", seat(number, Some(founder)))?);
+        first.joiners.push(member::start(server, options, "node", seat(number, Some(&first)))?);
     }
     let provider = await_whole(&first, options.ready_timeout)?;
     first.version = format!("{} × {}, Galera {provider}", server.nodes, first.version);
     Ok(first)
+}
+
+/// The place of the first node, or of one that joins it.
+fn seat(number: u32, first: Option<&RunningServer>) -> Seat {
+    let founder = first.and_then(|first| first.seat.as_ref()?.group_port());
+    let password = first.map(|first| first.target.password.clone());
+    Seat { number, password, membership: Membership::Galera { founder, ports: Ports::default() } }
 }
 
 /// Waits until every node is in step with a cluster of all of them. Returns the library's version.
@@ -86,15 +84,8 @@ mod tests {
         let scratch = tempfile::tempdir().unwrap();
         std::fs::set_permissions(scratch.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
         let server = ManagedServer { nodes: 2, scratch: Some(scratch.path().to_owned()), ..server };
-        let seat = |number, founder| Seat {
-            number,
-            membership: Membership::Galera { founder, ports: Ports::default() },
-        };
         let first =
             member::start(&server, &options, "node", seat(1, None)).unwrap_or_else(|error| panic!("{error}"));
-        let Some(Seat { membership: Membership::Galera { ports, .. }, .. }) = &first.seat else {
-            panic!("it has no seat")
-        };
         let winner = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let taken = winner.local_addr().unwrap().port();
         // Those of its clients, for commits, and for what was missed; the fourth is where all the data comes in.
@@ -107,8 +98,7 @@ mod tests {
             }
             if asked == 4 { Ok(taken) } else { free_port() }
         };
-        let founder = Founder { port: ports.group, password: first.target.password.clone() };
-        let second = process::start(&server, &options, Some(seat(2, Some(founder))), &mut next_port);
+        let second = process::start(&server, &options, Some(seat(2, Some(&first))), &mut next_port);
         let second = second.unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(left, [""; 0], "files of the first attempt were there in the second");
         // On a busy machine somebody may take one of the next ports as well.

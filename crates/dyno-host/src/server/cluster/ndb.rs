@@ -3,11 +3,11 @@
 use super::member;
 use crate::control_connection::{Asked, ControlConnection};
 use crate::error::HostError;
-use crate::server::error::{log_of, query, scratch, settings_differ};
+use crate::server::error::{log_of, query, settings_differ};
 use crate::server::harmed::Harmed;
 use crate::server::inner::InnerNode;
 use crate::server::ndb::{Programs, configuration, is_parameter, of_sql, refusal};
-use crate::server::process::{POLL, PORT_ATTEMPTS, free_port, make_folder, own_folder, place, system};
+use crate::server::process::{POLL, PORT_ATTEMPTS, free_port, make_home, place, system};
 use crate::server::recipes::recipe;
 use crate::server::seat::{Membership, Seat};
 use crate::server::{RunningServer, StartOptions, account, kept_log, locate, log};
@@ -35,7 +35,7 @@ pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<Ru
     let mut first: Option<RunningServer> = None;
     for number in 1..=server.nodes {
         let password = first.as_ref().map(|first| first.target.password.clone());
-        let seat = Seat { number, membership: Membership::Ndb { management: port, password } };
+        let seat = Seat { number, password, membership: Membership::Ndb { management: port } };
         let started = member::start(&sql, options, "SQL node", seat)
             .map_err(|error| of_lost(&inner).unwrap_or(error))?;
         await_connected(&started, server.data_nodes, deadline)
@@ -88,15 +88,11 @@ fn prepare(server: &ManagedServer, options: &StartOptions, name: String) -> Resu
     let owner = account::for_server(server.kind, user)?;
     let kept = log::kept(options.log_dir.as_deref())?;
     let (mut guard, parent) = place(server, options, owner, kept.as_deref())?;
-    let prefix = format!("dyno-{}", server.kind);
-    let folder = make_folder(&mut guard, &parent, &prefix, owner, &["data", "tmp"])?;
-    let own =
-        own_folder(&mut guard, &parent, "dyno-own", owner).map_err(|reason| scratch(&parent, reason))?;
-    let mut node =
-        InnerNode { name, pid: 0, launch: None, harmed: Harmed::default(), guard, owner, folder, own };
+    let home = make_home(&mut guard, &parent, server.kind, owner, &["data", "tmp"])?;
+    let mut node = InnerNode { name, pid: 0, launch: None, harmed: Harmed::default(), guard, home };
     if let Some(kept) = kept {
         let kept = kept_log(&kept, &format!("{}-{}", options.name, node.name));
-        node.guard.keep(node.log(), kept)?;
+        node.guard.keep(node.home.log(), kept)?;
     }
     Ok(node)
 }
@@ -111,14 +107,16 @@ fn start_management(
 ) -> Result<u16, HostError> {
     for attempt in 1.. {
         let port = free_port().map_err(system("asking for a free TCP port on 127.0.0.1"))?;
-        let folders: Vec<PathBuf> = data_nodes.iter().map(InnerNode::data).collect();
-        let config = node.write("config.ini", &configuration(server, port, &node.data(), &folders))?;
+        let folders: Vec<PathBuf> = data_nodes.iter().map(|node| node.home.data()).collect();
+        let home = &node.home;
+        let config =
+            home.write_private("config.ini", &configuration(server, port, &home.data(), &folders))?;
         let arguments = [
             "--no-defaults".to_owned(),
             "--nodaemon".to_owned(),
             "--initial".to_owned(),
             format!("--config-file={}", config.display()),
-            format!("--configdir={}", node.data().display()),
+            format!("--configdir={}", home.data().display()),
             "--bind-address=127.0.0.1".to_owned(),
         ];
         node.launch(program, arguments.into())?;
@@ -216,17 +214,17 @@ fn read_parameters(first: &mut RunningServer, server: &ManagedServer) -> Result<
         .collect();
     let engine = first.kind.engine();
     let found = parameters(first).map_err(query(first.kind, "reading the parameters of its data nodes"))?;
-    let mut problems = settings::problems(engine, &asked, &found);
-    problems.retain(|problem| {
+    let mut compared = settings::compared(engine, &asked, &found);
+    compared.problems.retain(|problem| {
         let raised = raised(&problem.name, &asked[&problem.name], &found);
         let is_raised = raised.is_some();
         first.rounded.extend(raised);
         !is_raised
     });
-    if !problems.is_empty() {
-        return Err(settings_differ(first.kind, &problems, &[]));
+    if !compared.problems.is_empty() {
+        return Err(settings_differ(first.kind, &compared.problems, &[]));
     }
-    first.settings.extend(settings::for_the_record(engine, &asked, &found));
+    first.settings.extend(compared.record);
     Ok(())
 }
 

@@ -14,7 +14,7 @@ use std::time::Instant;
 /// Starts the primary, then the replicas from copies of its data, and waits until all of them repeat what it writes.
 pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<RunningServer, HostError> {
     let seat =
-        |number, primary, password| Seat { number, membership: Membership::Replica { primary, password } };
+        |number, primary, password| Seat { number, password, membership: Membership::Replica { primary } };
     let mut first = member::start(server, options, "node", seat(1, None, None))?;
     let port = match &first.target.endpoint {
         Endpoint::Tcp { port, .. } => Some(*port),
