@@ -53,7 +53,7 @@ impl Provider<'_, '_> {
             self.systems.enter(treatment)?;
             return Ok(time);
         }
-        self.systems.bring_up(treatment, listener)?;
+        self.systems.bring_up(treatment, None, listener)?;
         self.systems.enter(treatment)?;
         self.make(data, listener)
     }
@@ -66,7 +66,7 @@ impl Provider<'_, '_> {
         }
         let names = if data.databases.is_empty() { names(data) } else { Vec::new() };
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let disks = self.systems.disks().clone();
+        let disks = self.systems.disks.clone();
         let experiment = self.systems.plan.name.clone();
         let mut load = |ready: &Ready, listener: &mut dyn Listener| {
             let loaded = match data.databases.is_empty() {
@@ -101,7 +101,7 @@ impl Provider<'_, '_> {
         if places.is_empty() {
             places.push((self.begin_loading(system, data)?, data));
         }
-        let disks = self.systems.disks().clone();
+        let disks = self.systems.disks.clone();
         let ready = self.systems.ready(system).expect("it is still up");
         let time = load(self.trial, ready, &places, self.interrupts, listener);
         if data.is_made_once() {
@@ -113,7 +113,7 @@ impl Provider<'_, '_> {
             (missing, _) => missing,
         })?;
         let ready = self.systems.ready(system).expect("it is still up");
-        ready.note_loaded(data.fingerprint());
+        ready.loaded = Some(data.fingerprint());
         Ok(time.into())
     }
 

@@ -1,7 +1,7 @@
 //! Disks that servers write to, watched while a run goes on: a trial is ended before a disk is full, because a full one also
 //! takes results, logs and other programs with it.
 
-use dyno_host::probe::disk_space;
+use dyno_host::probe::{DiskSpace, disk_space};
 use dyno_model::plan::{Plan, SystemSource};
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -52,29 +52,23 @@ impl DiskWatch {
 
     /// Says which disk has so little room that a failure may come from it: servers do not always say so.
     pub(crate) fn scarce(&self) -> Option<String> {
-        self.folders.iter().find_map(|folder| {
-            let space = disk_space(folder).ok()?;
-            (space.free < SCARCE).then(|| {
-                let (folder, free, total) = (folder.display(), space.free >> 20, space.total >> 20);
-                format!("the disk of {folder} had {free} MB of {total} MB free then")
-            })
-        })
+        let (disk, room) = self.short(|_| SCARCE)?;
+        Some(format!("{disk} had {room} free then"))
     }
 
     /// The same as [`Self::full`], always looking.
     pub(crate) fn full_now(&self) -> Option<String> {
         self.looked_at.set(Some(Instant::now()));
+        let (disk, room) = self.short(|total| ROOM.min(total / 20))?;
+        Some(format!("{disk} is almost full: {room} are free"))
+    }
+
+    /// The first disk that has less room than it needs, of so much in all, and its room, in words.
+    fn short(&self, needed: impl Fn(u64) -> u64) -> Option<(String, String)> {
         self.folders.iter().find_map(|folder| {
-            let space = disk_space(folder).ok()?;
-            let room = ROOM.min(space.total / 20);
-            (space.free < room).then(|| {
-                format!(
-                    "the disk of {} is almost full: {} MB of {} MB are free",
-                    folder.display(),
-                    space.free >> 20,
-                    space.total >> 20
-                )
-            })
+            let DiskSpace { free, total } = disk_space(folder).ok()?;
+            let room = || format!("{} MB of {} MB", free >> 20, total >> 20);
+            (free < needed(total)).then(|| (format!("the disk of {}", folder.display()), room()))
         })
     }
 }

@@ -64,6 +64,19 @@ impl Ready {
         }
     }
 
+    /// The server, if dyno started it.
+    fn managed(&self) -> Option<&RunningServer> {
+        match &self.source {
+            Source::Managed(server) => Some(server),
+            Source::Existing(_) => None,
+        }
+    }
+
+    /// True when dyno or a command of the user's started it.
+    pub(crate) fn is_started(&self) -> bool {
+        self.turn.is_some() || self.managed().is_some()
+    }
+
     /// Sessions that are opened from here on can change no data; for systems that were there.
     pub(crate) fn only_read(&mut self) {
         if let Source::Existing(existing) = &mut self.source {
@@ -79,13 +92,10 @@ impl Ready {
         match &way.via {
             Via::Tcp | Via::Application(_) => usual,
             Via::Address(endpoint) => Target { endpoint: endpoint.clone(), ..usual },
-            Via::Socket => match &self.source {
-                Source::Managed(server) => {
-                    let socket = server.unix_target();
-                    socket.map_or(usual, |socket| self.within_limit(socket))
-                }
-                Source::Existing(_) => usual,
-            },
+            Via::Socket => {
+                let socket = self.managed().and_then(RunningServer::unix_target);
+                socket.map_or(usual, |socket| self.within_limit(socket))
+            }
             Via::Proxy(_) => self.started(way).map_or(usual, |running| running.target.clone()),
         }
     }
@@ -180,10 +190,7 @@ impl Ready {
 
     /// Time that copying its data set took.
     pub(crate) fn restored_in(&self) -> Duration {
-        match &self.source {
-            Source::Managed(server) => server.restoring,
-            Source::Existing(_) => Duration::ZERO,
-        }
+        self.managed().map_or(Duration::ZERO, |server| server.restoring)
     }
 
     /// A trial is about to use the data, and leaves them as good as new.
@@ -217,18 +224,12 @@ impl Ready {
 
     /// How a server that dyno started ended; `None` while it runs. Existing ones show it by refusing connections.
     pub(crate) fn ending(&self) -> Option<String> {
-        match &self.source {
-            Source::Managed(server) => server.ending(),
-            Source::Existing(_) => None,
-        }
+        self.managed()?.ending()
     }
 
     /// Its nodes, for harm to be done to them; none of a system that dyno did not start.
     pub(crate) fn fault_nodes(&self) -> Vec<FaultNode> {
-        match &self.source {
-            Source::Managed(server) => server.fault_nodes(),
-            Source::Existing(_) => Vec::new(),
-        }
+        self.managed().map(RunningServer::fault_nodes).unwrap_or_default()
     }
 
     /// True when it can be connected to and asked.
@@ -382,11 +383,6 @@ impl Ready {
     /// True when a data set of this fingerprint is loaded.
     pub(crate) fn has_loaded(&self, fingerprint: &str) -> bool {
         self.loaded.as_deref() == Some(fingerprint)
-    }
-
-    /// A data set is loaded now.
-    pub(crate) fn note_loaded(&mut self, fingerprint: String) {
-        self.loaded = Some(fingerprint);
     }
 }
 

@@ -14,7 +14,8 @@ use dyno_host::existing;
 use dyno_host::guard::GuardCommand;
 use dyno_host::marker::{self, Claim, ClaimOptions};
 use dyno_host::monitor;
-use dyno_host::server::{self, RunningServer, StartOptions};
+use dyno_host::server::{self, StartOptions};
+use dyno_host::steering::Turn;
 use dyno_host::way;
 use dyno_model::event::{Event, Listener};
 use dyno_model::finding::Finding;
@@ -42,13 +43,14 @@ pub(crate) fn connections_beside(plan: &Plan, system: usize) -> u32 {
 pub(crate) struct Systems<'p> {
     pub(crate) plan: &'p Plan,
     slots: Vec<Slot<'p>>,
-    yes_write_to: Option<String>,
+    yes_write_to: Option<&'p str>,
     log_dir: Option<PathBuf>,
     /// Block that is being measured, from 1; names the servers' logs.
     block: u32,
     /// Data sets that were loaded and can be restored by copy.
     saved: Vec<(DataSetKey, Arc<SavedDataSet>)>,
-    disks: DiskWatch,
+    /// The disks that the servers write to.
+    pub(crate) disks: DiskWatch,
     /// Findings about settings that were told.
     told: Vec<Finding>,
     /// What settings of systems had that commands of the user's change.
@@ -56,24 +58,22 @@ pub(crate) struct Systems<'p> {
 }
 
 /// A saved data set and what it holds.
-struct Restored {
+pub(crate) struct Restored {
     saved: Arc<SavedDataSet>,
     fingerprint: String,
 }
 
 impl<'p> Systems<'p> {
     /// Nothing is started yet. `yes_write_to` names a database that may be written to although it is not dyno's.
-    pub(crate) fn new(plan: &'p Plan, yes_write_to: Option<&str>, log_dir: Option<PathBuf>) -> Self {
-        let slots = plan.systems.iter().map(|_| Slot::default()).collect();
-        let disks = DiskWatch::of_plan(plan);
+    pub(crate) fn new(plan: &'p Plan, yes_write_to: Option<&'p str>, log_dir: Option<PathBuf>) -> Self {
         Self {
             plan,
-            slots,
-            yes_write_to: yes_write_to.map(str::to_owned),
+            slots: plan.systems.iter().map(|_| Slot::default()).collect(),
+            yes_write_to,
             log_dir,
             block: 0,
             saved: Vec::new(),
-            disks,
+            disks: DiskWatch::of_plan(plan),
             told: Vec::new(),
             before: Before::default(),
         }
@@ -94,9 +94,7 @@ impl<'p> Systems<'p> {
 
     /// Stops the server of a system, if dyno or a command of the user's started it.
     pub(crate) fn stop_system(&mut self, system: usize, listener: &mut dyn Listener) {
-        let is_started =
-            |ready: &mut Ready| ready.turn.is_some() || matches!(ready.source, Source::Managed(_));
-        if let Some(ready) = self.slots[system].ready.take_if(is_started) {
+        if let Some(ready) = self.slots[system].ready.take_if(|ready| ready.is_started()) {
             self.part_with(system, ready, listener);
         }
     }
@@ -108,16 +106,12 @@ impl<'p> Systems<'p> {
         }
     }
 
-    /// Starts or connects the system of a treatment, unless it answers already with the treatment's settings.
+    /// Starts or connects the system of a treatment, unless it answers already with the treatment's settings. A server that has to be started may begin with
+    /// a saved data set.
     ///
     /// # Errors
     /// Why it is not there, for the record of the trial.
-    pub(crate) fn bring_up(&mut self, treatment: usize, listener: &mut dyn Listener) -> Result<(), String> {
-        self.bring_up_with(treatment, None, listener)
-    }
-
-    /// The same, and a server that has to be started begins with a saved data set.
-    fn bring_up_with(
+    pub(crate) fn bring_up(
         &mut self,
         treatment: usize,
         data: Option<&Restored>,
@@ -170,8 +164,7 @@ impl<'p> Systems<'p> {
             Err(reason) if is_end_requested() => Err(reason),
             Err(reason) => {
                 self.slots[system].note_failure(plot, &reason);
-                listener.event(&Event::SystemFailed { system: name, reason: reason.clone() });
-                Err(reason)
+                Err(self.failed(system, reason, listener))
             }
         }
     }
@@ -308,7 +301,7 @@ impl<'p> Systems<'p> {
             }
         };
         let restored = Restored { saved, fingerprint: fingerprint.to_owned() };
-        self.bring_up_with(treatment, Some(&restored), listener)?;
+        self.bring_up(treatment, Some(&restored), listener)?;
         let ready = self.slots[system].ready.as_ref();
         Ok(loading + ready.map_or(Duration::ZERO, Ready::restored_in))
     }
@@ -394,8 +387,11 @@ impl<'p> Systems<'p> {
         name.chars().take(LOG_NAME_MAX).collect()
     }
 
-    fn claim_options<'a>(&'a self, created_at: &'a str) -> ClaimOptions<'a> {
-        ClaimOptions { experiment: &self.plan.name, created_at, yes_write_to: self.yes_write_to.as_deref() }
+    fn claim_options<'a>(&self, created_at: &'a str) -> ClaimOptions<'a>
+    where
+        'p: 'a,
+    {
+        ClaimOptions { experiment: &self.plan.name, created_at, yes_write_to: self.yes_write_to }
     }
 
     /// Works on a system's claim to its database.
@@ -404,10 +400,8 @@ impl<'p> Systems<'p> {
         system: usize,
         work: impl FnOnce(&mut Ready, &ClaimOptions<'_>) -> Result<(), String>,
     ) -> Result<(), String> {
-        let (created_at, yes_write_to) = (utc_now(), self.yes_write_to.clone());
-        let experiment = &self.plan.name;
-        let options =
-            ClaimOptions { experiment, created_at: &created_at, yes_write_to: yes_write_to.as_deref() };
+        let created_at = utc_now();
+        let options = self.claim_options(&created_at);
         self.slots[system].ready.as_mut().map_or(Ok(()), |ready| work(ready, &options))
     }
 
@@ -484,11 +478,6 @@ impl<'p> Systems<'p> {
         Some(monitor::RemoteCommand { command, pid_file, hidden: variables.collect() })
     }
 
-    /// The disks that the servers write to.
-    pub(crate) fn disks(&self) -> &DiskWatch {
-        &self.disks
-    }
-
     /// Clears a server away that died or fills its disk; says why, when it does.
     pub(crate) fn bury_if_dead(&mut self, system: usize, listener: &mut dyn Listener) -> Option<String> {
         let ending = self.slots[system].ready.as_ref()?.ending();
@@ -498,24 +487,22 @@ impl<'p> Systems<'p> {
             self.stop_system(system, listener);
         }
         self.slots[system].ready = None;
-        let name = self.plan.systems[system].name.clone();
-        listener.event(&Event::SystemFailed { system: name, reason: reason.clone() });
-        Some(reason)
+        Some(self.failed(system, reason, listener))
     }
 
     /// Stops a server that was started for this run and that does not answer any more, so that the next trial gets a new one; says why, when it
     /// does. Of others dyno knows nothing but that: the next trial asks them again.
     pub(crate) fn bury_if_silent(&mut self, system: usize, listener: &mut dyn Listener) -> Option<String> {
-        let ready = self.slots[system].ready.as_ref()?;
-        if ready.turn.is_none() && matches!(ready.source, Source::Existing(_)) {
-            return None;
-        }
-        let failure = ready.silence()?;
-        let reason = format!("does not answer any more: {failure}");
+        let failure = self.slots[system].ready.as_ref().filter(|ready| ready.is_started())?.silence()?;
         self.stop_system(system, listener);
+        Some(self.failed(system, format!("does not answer any more: {failure}"), listener))
+    }
+
+    /// Tells why a system failed; returns that.
+    fn failed(&self, system: usize, reason: String, listener: &mut dyn Listener) -> String {
         let name = self.plan.systems[system].name.clone();
         listener.event(&Event::SystemFailed { system: name, reason: reason.clone() });
-        Some(reason)
+        reason
     }
 
     /// Clears a server away that has died or fallen silent, after a trial that could not be measured; true when it does.
@@ -533,14 +520,17 @@ impl<'p> Systems<'p> {
         for system in 0..self.slots.len() {
             tell_problems(self.before.put_back(self.plan, system), listener);
         }
-        self.remove_saved(listener);
+        // What was saved goes when the servers have stopped.
+        for (_, saved) in self.saved.drain(..) {
+            tell_problems(Arc::into_inner(saved).map(SavedDataSet::remove).unwrap_or_default(), listener);
+        }
     }
 
     /// Stops a system that was started for this run, and leaves one that was there as it was.
     fn part_with(&self, system: usize, ready: Ready, listener: &mut dyn Listener) {
         ready.ways.into_iter().for_each(|(_, running)| tell_problems(running.stop(), listener));
-        match ready.source {
-            Source::Managed(server) => self.stop(system, *server, listener),
+        let stopped = match ready.source {
+            Source::Managed(server) => Some(server.stop().problems),
             Source::Existing(existing) => {
                 if self.data_policy(system) == DataPolicy::Own {
                     let (name, problems) =
@@ -550,12 +540,13 @@ impl<'p> Systems<'p> {
                         self.clean(system, &existing.target, ready.claim, listener);
                     }
                 }
-                if let Some(turn) = ready.turn {
-                    tell_problems(turn.end(), listener);
-                    let system = self.plan.systems[system].name.clone();
-                    listener.event(&Event::SystemStopped { system });
-                }
+                ready.turn.map(Turn::end)
             }
+        };
+        if let Some(problems) = stopped {
+            tell_problems(problems, listener);
+            let system = self.plan.systems[system].name.clone();
+            listener.event(&Event::SystemStopped { system });
         }
     }
 
@@ -571,19 +562,6 @@ impl<'p> Systems<'p> {
             let problem = not_removed(&self.plan.systems[system].name, &error.to_string());
             tell_problems([problem], listener);
         }
-    }
-
-    /// Removes what was saved; servers are stopped before.
-    fn remove_saved(&mut self, listener: &mut dyn Listener) {
-        for (_, saved) in self.saved.drain(..) {
-            tell_problems(Arc::into_inner(saved).map(SavedDataSet::remove).unwrap_or_default(), listener);
-        }
-    }
-
-    fn stop(&self, system: usize, server: RunningServer, listener: &mut dyn Listener) {
-        let name = self.plan.systems[system].name.clone();
-        tell_problems(server.stop().problems, listener);
-        listener.event(&Event::SystemStopped { system: name });
     }
 }
 

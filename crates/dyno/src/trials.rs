@@ -154,7 +154,7 @@ fn measure(
     let loading = Provider { trial, systems, interrupts }.provide(&together, listener)?;
     systems.open_way(trial.treatment, listener).map_err(Missing::Trial)?;
     let way = plan.endpoint(treatment);
-    let disks = systems.disks().clone();
+    let disks = systems.disks.clone();
     let command = systems.monitor_command(system);
     let ready = systems.ready(system).expect("it was just brought up");
     match together.is_reusable() {
