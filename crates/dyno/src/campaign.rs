@@ -35,7 +35,7 @@ fn rest(
     folder: &Path,
     catalog: &[WorkloadDescription],
 ) -> Result<Experiment, Failure> {
-    let run = Run::open(folder).map_err(|error| Failure::from_error(exit_code::RESULTS_FAILED, &error))?;
+    let run = Run::open(folder)?;
     let stop = run.stop();
     let mut plan = run.plan;
     let shown = folder.display();

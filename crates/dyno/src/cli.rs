@@ -7,7 +7,10 @@ use crate::one_line::OneLine;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use dyno_drivers::null::server::Protocol;
 use dyno_model::address::Address;
+use dyno_model::plan::Metric;
+use dyno_model::units::Nanos;
 use dyno_report::{EN, LANGUAGES, Lang};
 use examples::*;
 use std::ffi::OsString;
@@ -48,6 +51,11 @@ pub(crate) struct Cli {
 }
 
 impl Cli {
+    /// What is to be done: `dyno` alone is `dyno run`.
+    pub(crate) fn into_command(self) -> Command {
+        self.command.unwrap_or_else(|| Self::parse_from(["dyno", "run"]).into_command())
+    }
+
     /// The language that was asked for.
     pub(crate) fn lang(&self) -> Lang {
         match &self.command {
@@ -230,23 +238,6 @@ pub(crate) struct RunArguments {
     pub(crate) yes_write_to: Option<String>,
 }
 
-impl RunArguments {
-    /// `dyno` without a command.
-    pub(crate) fn quickstart() -> Self {
-        Self {
-            spec: SpecArguments::default(),
-            print_spec: false,
-            out: None,
-            resume: None,
-            trial: Vec::new(),
-            json: false,
-            lang: EN,
-            quiet: false,
-            yes_write_to: None,
-        }
-    }
-}
-
 /// `dyno plan`.
 #[derive(Debug, Args)]
 pub(crate) struct PlanArguments {
@@ -359,8 +350,8 @@ pub(crate) struct ImportArguments {
     pub(crate) clients: Option<u32>,
 
     /// Unit of the values of histogram logs
-    #[arg(long, value_enum, default_value = "ns")]
-    pub(crate) unit: TimeUnit,
+    #[arg(long, value_parser = one_of(&UNITS), default_value = "ns")]
+    pub(crate) unit: Nanos,
 
     /// Column of a table that is called otherwise; may be given again
     #[arg(long, value_name = "COLUMN=NAME")]
@@ -379,16 +370,12 @@ pub(crate) struct ImportArguments {
     pub(crate) lang: Lang,
 }
 
-/// A unit of time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum TimeUnit {
-    /// Nanoseconds
-    Ns,
-    /// Microseconds
-    Us,
-    /// Milliseconds
-    Ms,
-}
+/// Units of time.
+const UNITS: [(&str, &str, Nanos); 3] = [
+    ("ns", "Nanoseconds", Nanos(1)),
+    ("us", "Microseconds", Nanos(1_000)),
+    ("ms", "Milliseconds", Nanos(1_000_000)),
+];
 
 /// A form of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
@@ -419,8 +406,8 @@ pub(crate) struct CompareArguments {
     pub(crate) new: PathBuf,
 
     /// Metrics, separated by commas [default: all]
-    #[arg(long, value_enum, value_delimiter = ',')]
-    pub(crate) metric: Vec<CompareMetric>,
+    #[arg(long, value_parser = one_of(&COMPARE_METRICS), value_delimiter = ',')]
+    pub(crate) metric: Vec<Metric>,
 
     /// Differences inside this share count as none, for example 3% or 0.03
     #[arg(long, value_name = "SHARE", value_parser = margin, default_value = "5%")]
@@ -467,20 +454,14 @@ fn margin(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "a share above 0 and at most 100 % is needed, for example 5% or 0.05".to_owned())
 }
 
-/// A metric that is compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CompareMetric {
-    /// Committed transactions per second
-    Throughput,
-    /// Mean response time
-    Mean,
-    /// Median response time
-    P50,
-    /// 95th percentile of response time
-    P95,
-    /// 99th percentile of response time
-    P99,
-}
+/// Metrics that are compared.
+const COMPARE_METRICS: [(&str, &str, Metric); 5] = [
+    ("throughput", "Committed transactions per second", Metric::Throughput),
+    ("mean", "Mean response time", Metric::MeanMs),
+    ("p50", "Median response time", Metric::P50Ms),
+    ("p95", "95th percentile of response time", Metric::P95Ms),
+    ("p99", "99th percentile of response time", Metric::P99Ms),
+];
 
 /// A verdict that can end dyno with an exit code of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -520,9 +501,18 @@ pub(crate) enum CompareFormat {
 
 /// The languages of reports, by their codes.
 fn languages() -> impl TypedValueParser<Value = Lang> {
-    let known = LANGUAGES.map(|lang| PossibleValue::new(lang.code).help(lang.name));
-    PossibleValuesParser::new(known)
-        .map(|code| LANGUAGES.into_iter().find(|lang| lang.code == code).expect("only known codes are taken"))
+    one_of(&LANGUAGES.map(|lang| (lang.code, lang.name, lang)))
+}
+
+/// One of these words, each with its help and what it stands for.
+fn one_of<T>(words: &[(&'static str, &'static str, T)]) -> impl TypedValueParser<Value = T> + use<T>
+where
+    T: Copy + Send + Sync + 'static,
+{
+    let words = words.to_vec();
+    PossibleValuesParser::new(words.iter().map(|(word, help, _)| PossibleValue::new(*word).help(*help))).map(
+        move |word| words.iter().find(|(known, ..)| *known == word).expect("only known words are taken").2,
+    )
 }
 
 /// `dyno workloads`.
@@ -563,8 +553,8 @@ pub(crate) struct DoctorArguments {
 #[derive(Debug, Args)]
 pub(crate) struct NullServerArguments {
     /// Protocol to speak
-    #[arg(long, value_enum)]
-    pub(crate) protocol: NullProtocol,
+    #[arg(long, value_parser = one_of(&PROTOCOLS))]
+    pub(crate) protocol: Protocol,
     /// Address to listen at, e.g. 127.0.0.1:3399; port 0 lets the system choose
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) listen: SocketAddr,
@@ -586,11 +576,8 @@ pub(crate) struct ManArguments {
     pub(crate) folder: PathBuf,
 }
 
-/// A protocol of the null server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum NullProtocol {
-    /// MySQL and MariaDB
-    Mysql,
-    /// PostgreSQL, version 3
-    Postgres,
-}
+/// Protocols of the null server.
+const PROTOCOLS: [(&str, &str, Protocol); 2] = [
+    ("mysql", "MySQL and MariaDB", Protocol::Mysql),
+    ("postgres", "PostgreSQL, version 3", Protocol::Postgres),
+];

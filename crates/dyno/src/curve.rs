@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::interrupt::Interrupts;
 use crate::printer::Printer;
-use crate::run::{RESULTS, print_report, store_failure};
+use crate::run::{RESULTS, print_report};
 use dyno_model::curve::Curve;
 use dyno_model::exit_code;
 use dyno_model::spec::in_blocks;
@@ -26,7 +26,7 @@ pub(crate) fn run<A>(
     printer: Printer,
 ) -> Result<u8, Failure> {
     let root = curve.results.as_deref().unwrap_or(Path::new(RESULTS));
-    let folder = dyno_store::new_folder(root, program).map_err(|error| store_failure(&error))?;
+    let folder = dyno_store::new_folder(root, program)?;
     let order = in_blocks(curve.clients.len(), curve.blocks, SEED);
     let (mut code, mut done) = (exit_code::OK, 0);
     for (number, trial) in (1..).zip(&order) {

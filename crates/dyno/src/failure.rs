@@ -4,7 +4,10 @@ use dyno_model::exit_code;
 use dyno_model::printable::lines;
 use dyno_model::spec::Diagnostics;
 use dyno_report::{Label, Lang};
+use dyno_store::StoreError;
 use std::error::Error;
+use std::io;
+use std::path::Path;
 
 /// Why dyno could not do what it was asked.
 #[derive(Debug)]
@@ -26,6 +29,11 @@ impl Failure {
     /// A failure with a message: lower case, no full stop, naming place and value.
     pub(crate) fn new(code: u8, text: impl Into<String>) -> Self {
         Self { code, what: What::Message { text: text.into(), causes: Vec::new(), help: None } }
+    }
+
+    /// Something of the user's files cannot be done, such as `write` one.
+    pub(crate) fn cannot(what: &str, path: &Path, error: &io::Error) -> Self {
+        Self::new(exit_code::RESULTS_FAILED, format!("cannot {what} {}", path.display())).because(error)
     }
 
     /// Adds an error and its sources as causes, nearest first.
@@ -72,23 +80,22 @@ impl Failure {
             What::Message { text, causes, help } => {
                 let mut message =
                     format!("{} {}", paint(dyno_report::label(Label::Error, lang), "31"), lines(text));
-                for cause in causes {
-                    message.push_str(&format!(
-                        "\n  {} {}",
-                        paint(dyno_report::label(Label::Because, lang), "2"),
-                        lines(cause)
-                    ));
-                }
-                if let Some(help) = help {
-                    message.push_str(&format!(
-                        "\n  {} {}",
-                        paint(dyno_report::label(Label::Help, lang), "36"),
-                        lines(help)
-                    ));
-                }
+                let mut add = |label: Label, colour: &str, text: &str| {
+                    let label = paint(dyno_report::label(label, lang), colour);
+                    message.push_str(&format!("\n  {label} {}", lines(text)));
+                };
+                causes.iter().for_each(|cause| add(Label::Because, "2", cause));
+                help.iter().for_each(|help| add(Label::Help, "36", help));
                 message
             }
         }
+    }
+}
+
+/// Results cannot be read or written.
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self::from_error(exit_code::RESULTS_FAILED, &error)
     }
 }
 
@@ -105,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_failure_shows_its_causes_and_its_remedy() {
-        let missing = std::io::Error::new(std::io::ErrorKind::NotFound, "no such file");
+        let missing = io::Error::new(io::ErrorKind::NotFound, "no such file");
         let failure = Failure::new(7, "cannot read results/x").because(&missing).help("name another folder");
         let text = "error: cannot read results/x\n  because: no such file\n  help: name another folder";
         assert_eq!(failure.render(false, EN), text);
@@ -114,7 +121,7 @@ mod tests {
 
     #[test]
     fn what_a_server_said_cannot_colour_the_terminal() {
-        let said = std::io::Error::other("access denied for \u{1b}[31mroot\u{1b}]0;owned\u{7}");
+        let said = io::Error::other("access denied for \u{1b}[31mroot\u{1b}]0;owned\u{7}");
         let text =
             Failure::new(4, "cannot start \u{1b}[2JMySQL").because(&said).help("\u{9b}1A").render(false, EN);
         assert!(

@@ -43,7 +43,7 @@ mod ui;
 mod workload;
 
 use clap::Parser;
-use cli::{Cli, Command, RunArguments};
+use cli::{Cli, Command};
 use dyno_model::address::without_passwords;
 use dyno_model::exit_code;
 use dyno_model::printable::line;
@@ -95,8 +95,7 @@ fn finish(code: Result<u8, Failure>, printer: Printer) -> ExitCode {
 
 /// Carries out a command; returns its exit code.
 fn perform(cli: Cli, printer: Printer) -> Result<u8, Failure> {
-    let command = cli.command.unwrap_or_else(|| Command::Run(RunArguments::quickstart()));
-    match command {
+    match cli.into_command() {
         Command::Run(arguments) => {
             let printer = if arguments.quiet { printer.quiet() } else { printer };
             let experiment = campaign::experiment(&arguments, &catalog())?;

@@ -17,7 +17,7 @@ use dyno_model::plan::Plan;
 use dyno_model::preflight::Weight;
 use dyno_report::{Format, Lang, Note, PreflightWords};
 use dyno_store::environment::Environment;
-use dyno_store::{Run, RunWriter, StoreError};
+use dyno_store::{Run, RunWriter};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -39,7 +39,7 @@ pub(crate) fn run(
     let done = done(arguments)?;
     check(plan, arguments, &interrupts, printer)?;
     let mut writer = match &arguments.resume {
-        Some(folder) => RunWriter::resume(folder).map_err(|error| store_failure(&error))?,
+        Some(folder) => RunWriter::resume(folder)?,
         None => create_results(arguments, experiment)?,
     };
     let folder = writer.folder().to_owned();
@@ -69,7 +69,7 @@ pub(crate) fn run(
     let written = writer.finish();
     // A report of what was written down is worth having even when writing ended early.
     let shown = show_report(&folder, arguments, printer);
-    written.map_err(|error| store_failure(&error))?;
+    written?;
     let shown = shown?;
     if !outcome.cut.is_empty() {
         let folder = folder.display().to_string();
@@ -87,7 +87,7 @@ pub(crate) fn run(
 /// Trials that the run to go on with has measured.
 fn done(arguments: &RunArguments) -> Result<BTreeSet<String>, Failure> {
     let Some(folder) = &arguments.resume else { return Ok(BTreeSet::new()) };
-    Run::open(folder).map(|run| run.done()).map_err(|error| store_failure(&error))
+    Ok(Run::open(folder)?.done())
 }
 
 /// Preflight: notes and warnings are shown, an impossible experiment is not begun.
@@ -132,20 +132,15 @@ fn create_results(arguments: &RunArguments, experiment: &Experiment) -> Result<R
             environment.proxies.insert(name.to_owned(), version);
         }
     }
-    let created = match &arguments.out {
-        Some(folder) => RunWriter::create_at(folder, &experiment.plan, &experiment.text, &environment),
-        None => RunWriter::create(Path::new(RESULTS), &experiment.plan, &experiment.text, &environment),
-    };
-    created.map_err(|error| store_failure(&error))
-}
-
-pub(crate) fn store_failure(error: &StoreError) -> Failure {
-    Failure::from_error(exit_code::RESULTS_FAILED, error)
+    Ok(match &arguments.out {
+        Some(folder) => RunWriter::create_at(folder, &experiment.plan, &experiment.text, &environment)?,
+        None => RunWriter::create(Path::new(RESULTS), &experiment.plan, &experiment.text, &environment)?,
+    })
 }
 
 /// Writes the report beside the run and prints its table and conclusions.
 fn show_report(folder: &Path, arguments: &RunArguments, printer: Printer) -> Result<ReportModel, Failure> {
-    let model = dyno_analysis::load(folder).map_err(|error| store_failure(&error))?;
+    let model = dyno_analysis::load(folder)?;
     if arguments.json {
         write_report(&model, folder, arguments.lang)?;
         printer.result(&dyno_report::render(&model, Format::Json, arguments.lang))?;
@@ -169,8 +164,7 @@ pub(crate) fn print_report(
 
 /// Writes the page of a report; its path.
 fn write_report(model: &ReportModel, folder: &Path, lang: Lang) -> Result<Vec<String>, Failure> {
-    let written = dyno_report::write(model, folder, &[Format::Html], lang);
-    let written = written.map_err(|error| store_failure(&error))?;
+    let written = dyno_report::write(model, folder, &[Format::Html], lang)?;
     Ok(written.iter().map(|path| path.display().to_string()).collect())
 }
 

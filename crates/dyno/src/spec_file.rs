@@ -12,6 +12,7 @@ use dyno_model::plan::{Plan, Treatment};
 use dyno_model::spec::{self, Input};
 use std::io::ErrorKind;
 use std::path::Path;
+use std::string::FromUtf8Error;
 
 /// The built-in experiment, which runs without a server.
 const QUICKSTART: &str = include_str!("../../../experiments/quickstart.toml");
@@ -81,13 +82,13 @@ fn input<'a>(name: &'a str, text: &'a str) -> Input<'a> {
 /// A script of a spec.
 fn script(file: &Path) -> Result<String, String> {
     let bytes = text::read(file, text::SCRIPT_MAX).map_err(|error| text::reason(&error))?;
-    String::from_utf8(bytes).map_err(|error| {
-        let line = 1 + error.as_bytes()[..error.utf8_error().valid_up_to()]
-            .iter()
-            .filter(|&&byte| byte == b'\n')
-            .count();
-        format!("line {line} is not UTF-8")
-    })
+    String::from_utf8(bytes).map_err(|error| format!("line {} is not UTF-8", line_of(&error).1))
+}
+
+/// Where a text stops being UTF-8: the offset, and the line from 1.
+fn line_of(error: &FromUtf8Error) -> (usize, usize) {
+    let at = error.utf8_error().valid_up_to();
+    (at, 1 + error.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count())
 }
 
 /// The data set that a treatment can share with others.
@@ -123,9 +124,7 @@ fn read(path: &Path) -> Result<String, Failure> {
         }
     })?;
     String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        let bytes = error.as_bytes();
-        let line = bytes[..at].iter().filter(|&&byte| byte == b'\n').count() + 1;
+        let ((at, line), bytes) = (line_of(&error), error.as_bytes());
         let text = format!("{shown} is not UTF-8: byte 0x{:02x} at offset {at}, in line {line}", bytes[at]);
         Failure::new(SPEC_INVALID, text).help("save the file as UTF-8")
     })

@@ -1,11 +1,11 @@
 //! `dyno compare`: two sides of results folders against each other. Needs no server and no engine.
 
-use crate::cli::{CompareArguments, CompareFormat, CompareMetric, FailOn};
+use crate::cli::{CompareArguments, CompareFormat, FailOn};
 use crate::failure::Failure;
 use crate::printer::Printer;
 use dyno_analysis::compare::model::CompareModel;
 use dyno_analysis::compare::{
-    CompareError, METRICS, MatchError, PoolError, Question, Side, compare as judge, load,
+    CompareError, METRICS, MatchError, PoolError, Question, compare as judge, load,
 };
 use dyno_analysis::stats::verdict::Rules;
 use dyno_model::exit_code;
@@ -22,12 +22,14 @@ use std::path::Path;
 /// When a side holds no results that can be read, the sides cannot be compared, or files cannot be written.
 pub(crate) fn compare(arguments: &CompareArguments, printer: Printer) -> Result<u8, Failure> {
     let formats = formats(arguments)?;
+    let asked = &arguments.metric;
+    let is_asked = |metric: &Metric| asked.is_empty() || asked.contains(metric);
     let question = Question {
-        metrics: metrics(&arguments.metric),
+        metrics: METRICS.into_iter().filter(is_asked).collect(),
         rules: Rules { margin: arguments.margin, ..Rules::default() },
         systems: arguments.systems.clone(),
     };
-    let (base, new) = (side(&arguments.base)?, side(&arguments.new)?);
+    let (base, new) = (load(&arguments.base)?, load(&arguments.new)?);
     let model = judge(&base, &new, &question).map_err(|error| cannot_compare(&error))?;
     if arguments.format.contains(&CompareFormat::Github) {
         printer.result(&github::annotations(&model, arguments.lang))?;
@@ -58,10 +60,6 @@ fn append(path: &Path, text: &str) -> Result<(), Failure> {
     })
 }
 
-fn side(folder: &Path) -> Result<Side, Failure> {
-    load(folder).map_err(|error| Failure::from_error(exit_code::RESULTS_FAILED, &error))
-}
-
 /// The forms asked for, each once. Several have no place on one stdout.
 fn formats(arguments: &CompareArguments) -> Result<Vec<Format>, Failure> {
     let mut formats: Vec<Format> = Vec::new();
@@ -85,18 +83,6 @@ fn formats(arguments: &CompareArguments) -> Result<Vec<Format>, Failure> {
         return Err(failure.help("name a folder for their files: --out DIR"));
     }
     Ok(formats)
-}
-
-fn metrics(asked: &[CompareMetric]) -> Vec<Metric> {
-    let of = |metric: &CompareMetric| match metric {
-        CompareMetric::Throughput => Metric::Throughput,
-        CompareMetric::Mean => Metric::MeanMs,
-        CompareMetric::P50 => Metric::P50Ms,
-        CompareMetric::P95 => Metric::P95Ms,
-        CompareMetric::P99 => Metric::P99Ms,
-    };
-    let asked: Vec<Metric> = asked.iter().map(of).collect();
-    METRICS.into_iter().filter(|metric| asked.is_empty() || asked.contains(metric)).collect()
 }
 
 /// The sides cannot be compared: what was named on the command line is at fault, and each reason has its remedy.
@@ -129,17 +115,13 @@ fn write(
     formats: &[Format],
     lang: Lang,
 ) -> Result<Vec<String>, Failure> {
-    let failed = |what: &str, path: &Path, error: &std::io::Error| {
-        Failure::new(exit_code::RESULTS_FAILED, format!("cannot {what} {}", path.display())).because(error)
-    };
-    std::fs::create_dir_all(folder).map_err(|error| failed("make the folder", folder, &error))?;
+    std::fs::create_dir_all(folder).map_err(|error| Failure::cannot("make the folder", folder, &error))?;
     let mut paths = Vec::with_capacity(formats.len());
     for format in formats {
         let suffix = if *format == Format::Text { "txt" } else { format.name() };
         let path = folder.join(format!("compare.{suffix}"));
         let text = render(model, *format, lang);
-        dyno_store::replace(&path, text.as_bytes())
-            .map_err(|error| Failure::from_error(exit_code::RESULTS_FAILED, &error))?;
+        dyno_store::replace(&path, text.as_bytes())?;
         paths.push(path.display().to_string());
     }
     Ok(paths)

@@ -1,12 +1,11 @@
 //! `dyno import`: figures of other programs as a results folder, with its report.
 
-use crate::cli::{ImportArguments, TimeUnit};
+use crate::cli::ImportArguments;
 use crate::failure::Failure;
 use crate::import::{COLUMNS, Hints, Named, read, write};
 use crate::printer::Printer;
 use crate::run::RESULTS;
 use dyno_model::exit_code;
-use dyno_model::units::Nanos;
 use dyno_report::{Format, Note};
 use std::path::Path;
 
@@ -29,12 +28,9 @@ pub(crate) fn import(arguments: &ImportArguments, printer: Printer) -> Result<u8
         }
     }
     let claim = arguments.claim.as_deref().map(|claim| claimed(claim, &readings)).transpose()?;
-    let failed = |error: &dyn std::error::Error| Failure::from_error(exit_code::RESULTS_FAILED, error);
-    let folder = write(&arguments.title, &readings, claim, arguments.out.as_deref(), Path::new(RESULTS))
-        .map_err(|error| failed(&error))?;
-    let model = dyno_analysis::load(&folder).map_err(|error| failed(&error))?;
-    let written = dyno_report::write(&model, &folder, &[Format::Html], arguments.lang)
-        .map_err(|error| failed(&error))?;
+    let folder = write(&arguments.title, &readings, claim, arguments.out.as_deref(), Path::new(RESULTS))?;
+    let model = dyno_analysis::load(&folder)?;
+    let written = dyno_report::write(&model, &folder, &[Format::Html], arguments.lang)?;
     printer.result(&dyno_report::render(&model, Format::Text, arguments.lang))?;
     let paths: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
     printer.note(&dyno_report::note(&Note::Report { paths: &paths }, arguments.lang));
@@ -42,12 +38,7 @@ pub(crate) fn import(arguments: &ImportArguments, printer: Printer) -> Result<u8
 }
 
 fn hints(arguments: &ImportArguments) -> Result<Hints, Failure> {
-    let mut hints = Hints { clients: arguments.clients, ..Hints::default() };
-    hints.unit = Nanos(match arguments.unit {
-        TimeUnit::Ns => 1,
-        TimeUnit::Us => 1_000,
-        TimeUnit::Ms => 1_000_000,
-    });
+    let mut hints = Hints { clients: arguments.clients, unit: arguments.unit, ..Hints::default() };
     for column in &arguments.column {
         let known = COLUMNS.map(|(name, _)| name);
         match column.split_once('=') {

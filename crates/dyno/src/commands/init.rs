@@ -81,10 +81,7 @@ pub(crate) fn init(
 /// Writes a file that is not there yet.
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
     let written = std::fs::File::create_new(path).and_then(|mut file| file.write_all(text.as_bytes()));
-    written.map_err(|error| {
-        let text = format!("cannot write {}", path.display());
-        Failure::new(exit_code::RESULTS_FAILED, text).because(&error)
-    })
+    written.map_err(|error| Failure::cannot("write", path, &error))
 }
 
 /// Files to write.

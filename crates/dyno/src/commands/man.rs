@@ -14,10 +14,7 @@ pub(crate) fn man(arguments: &ManArguments, printer: Printer) -> Result<u8, Fail
     let folder = &arguments.folder;
     let written =
         std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(Cli::command(), folder));
-    written.map_err(|error| {
-        let text = format!("cannot write manual pages into {}", folder.display());
-        Failure::new(exit_code::RESULTS_FAILED, text).because(&error)
-    })?;
+    written.map_err(|error| Failure::cannot("write manual pages into", folder, &error))?;
     printer.result(&format!("Wrote the manual pages into {}.", folder.display()))?;
     Ok(exit_code::OK)
 }

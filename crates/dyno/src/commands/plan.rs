@@ -45,10 +45,7 @@ pub(crate) fn plan(
 
 /// The scatter of an earlier run.
 fn pilot(folder: &Path) -> Result<Pilot, Failure> {
-    let data = Run::open(folder)
-        .map_err(|error| Failure::from_error(exit_code::RESULTS_FAILED, &error))?
-        .read_trials();
-    pilot::pilot(&data).ok_or_else(|| {
+    pilot::pilot(&Run::open(folder)?.read_trials()).ok_or_else(|| {
         let text = format!("{} has no treatment that was measured twice", folder.display());
         Failure::new(exit_code::RESULTS_FAILED, text)
             .help("a pilot needs at least two blocks, better three or more")

@@ -22,10 +22,8 @@ pub(crate) fn report(arguments: &ReportArguments, printer: Printer) -> Result<u8
             formats.push(format);
         }
     }
-    let results_failed =
-        |error: &dyn std::error::Error| Failure::from_error(exit_code::RESULTS_FAILED, error);
     let model = dyno_analysis::load_together(&arguments.results).map_err(|error| match error {
-        LoadError::Store(error) => results_failed(&error),
+        LoadError::Store(error) => Failure::from(error),
         LoadError::Pool(error) => Failure::from_error(exit_code::USAGE, &error)
             .help("name runs that differ in numbers of clients and levels only; `dyno compare` sets others side by side"),
     })?;
@@ -38,13 +36,9 @@ pub(crate) fn report(arguments: &ReportArguments, printer: Printer) -> Result<u8
         }
         (_, out) => {
             let folder = folder(out.as_deref(), &arguments.results)?;
-            let mut paths =
-                dyno_report::write(&model, folder, &formats, lang).map_err(|error| results_failed(&error))?;
+            let mut paths = dyno_report::write(&model, folder, &formats, lang)?;
             if has_charts {
-                paths.extend(
-                    dyno_report::write_charts(&model, folder, lang)
-                        .map_err(|error| results_failed(&error))?,
-                );
+                paths.extend(dyno_report::write_charts(&model, folder, lang)?);
             }
             let lines: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
             printer.result(&lines.join("\n"))?;
@@ -63,10 +57,7 @@ fn folder<'a>(out: Option<&'a Path>, results: &'a [PathBuf]) -> Result<&'a Path,
             return Err(Failure::new(exit_code::USAGE, text).help("name one: --out DIR"));
         }
     };
-    std::fs::create_dir_all(folder).map_err(|error| {
-        let text = format!("cannot make the folder {}", folder.display());
-        Failure::new(exit_code::RESULTS_FAILED, text).because(&error)
-    })?;
+    std::fs::create_dir_all(folder).map_err(|error| Failure::cannot("make the folder", folder, &error))?;
     Ok(folder)
 }
 
@@ -89,8 +80,7 @@ fn test_report(
     }
     let folder = folder(arguments.out.as_deref(), &arguments.results)?;
     for (format, text) in &reports {
-        let path = dyno_report::write_test_report(text, *format, folder)
-            .map_err(|error| Failure::from_error(exit_code::RESULTS_FAILED, &error))?;
+        let path = dyno_report::write_test_report(text, *format, folder)?;
         printer.result(&path.display().to_string())?;
     }
     Ok(exit_code::OK)

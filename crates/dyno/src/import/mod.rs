@@ -50,9 +50,7 @@ pub(crate) struct Hints {
 pub(crate) fn read(files: &[&Path], hints: &Hints) -> Result<Vec<Reading>, Failure> {
     let mut texts = Vec::new();
     for file in files {
-        let bytes = std::fs::read(file).map_err(|error| {
-            Failure::new(exit_code::RESULTS_FAILED, format!("cannot read {}", file.display())).because(&error)
-        })?;
+        let bytes = std::fs::read(file).map_err(|error| Failure::cannot("read", file, &error))?;
         texts.push(String::from_utf8_lossy(&bytes).into_owned());
     }
     let named = |what: String| {
