@@ -5,7 +5,7 @@ pub(crate) use dyno_lua::LogLevel as Level;
 use std::fmt;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// What a line of a level begins with.
@@ -199,25 +199,36 @@ impl fmt::Display for Seconds {
     }
 }
 
-/// A stream that keeps what is written, for tests of this crate and of its callers.
+/// A stream that keeps what is written; also for tests of this crate and of its callers.
 #[derive(Debug, Clone, Default)]
-pub struct Transcript(std::sync::Arc<Mutex<Vec<u8>>>);
+pub struct Transcript {
+    kept: Arc<Mutex<Vec<u8>>>,
+    /// Most bytes that are kept; `None`: all.
+    most: Option<usize>,
+}
 
 impl Transcript {
+    /// One that keeps the beginning only.
+    pub(crate) fn of_beginning(most: usize) -> Self {
+        Self { most: Some(most), ..Self::default() }
+    }
+
     /// What was written so far.
     ///
     /// # Panics
     /// Never: everything written is text.
     #[must_use]
     pub fn text(&self) -> String {
-        let bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         String::from_utf8_lossy(&bytes).into_owned()
     }
 }
 
 impl Write for Transcript {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let room = self.most.map_or(bytes.len(), |most| most.saturating_sub(kept.len()).min(bytes.len()));
+        kept.extend_from_slice(&bytes[..room]);
         Ok(bytes.len())
     }
 

@@ -2,7 +2,7 @@
 //! long and how often is the spec's.
 
 use crate::job::{INTERRUPTED, Job, OK};
-use crate::logger::{Logger, Terminal};
+use crate::logger::{Logger, Terminal, Transcript};
 use crate::options::definition::{Definition, Kind, recorded};
 use crate::options::{OptionError, Options, registry};
 use crate::preparation::{Before, Origin, Origins, Read, already, at_odds};
@@ -25,9 +25,8 @@ use dyno_model::target::{Engine, Target};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::io::{self, Write};
+use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// Options of the workload itself.
 const SCRIPTS: &str = "scripts";
@@ -103,7 +102,7 @@ pub fn declared_options(options: &WorkloadOptions) -> Result<Option<Vec<Declared
                 script.name
             ));
         }
-        let opened = source.opened(script, &Usage::of_nothing(&Arc::new(silent().0)))?.0;
+        let opened = source.opened(script, &Usage::of_nothing(&silent().0))?.0;
         opened.check(&script.name, source.scripts.len())?;
         match &opened.definitions {
             None => is_any = true,
@@ -282,7 +281,6 @@ impl Source {
         interrupts: &AtomicUsize,
     ) -> Result<(), OperationFailure> {
         let (logger, log) = silent();
-        let logger = Arc::new(logger);
         let failed = |text: String| FailureKind::Other.failure(text);
         let mut left: BTreeSet<&Origin> = data.origins[command].keys().collect();
         for script in &self.scripts {
@@ -318,7 +316,7 @@ impl Source {
                     return Err(FailureKind::Cancelled.failure(format!("{command} was interrupted")));
                 }
                 _ => {
-                    let text = format!("{command} of the script {}: {}", script.name, log.told());
+                    let text = format!("{command} of the script {}: {}", script.name, told(&log));
                     return Err(failed(text + &already(&before)));
                 }
             }
@@ -334,39 +332,19 @@ fn words(error: &OptionError) -> &str {
     }
 }
 
-/// The beginning of a log.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl Log {
-    /// Its lines as one, without what they begin with.
-    fn told(&self) -> String {
-        let bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let text = String::from_utf8_lossy(&bytes);
-        let lines: Vec<&str> = text.lines().map(|line| line.trim_start_matches("FATAL: ")).collect();
-        lines.join("; ")
-    }
-}
-
-impl Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let room = LOG_MAX.saturating_sub(kept.len()).min(bytes.len());
-        kept.extend_from_slice(&bytes[..room]);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// A logger that nobody sees, for fatal lines only.
-fn silent() -> (Logger, Log) {
-    let log = Log::default();
+/// A logger that nobody sees, for fatal lines only, and the beginning of what it writes.
+fn silent() -> (Arc<Logger>, Transcript) {
+    let log = Transcript::of_beginning(LOG_MAX);
     let logger = Logger::new(Terminal { out: Box::new(log.clone()), error: Box::new(log.clone()) });
     logger.set_verbosity(0);
-    (logger, log)
+    (Arc::new(logger), log)
+}
+
+/// The lines of a log as one, without what they begin with.
+fn told(log: &Transcript) -> String {
+    let text = log.text();
+    let lines: Vec<&str> = text.lines().map(|line| line.trim_start_matches("FATAL: ")).collect();
+    lines.join("; ")
 }
 
 /// The workload.
@@ -399,7 +377,7 @@ impl Scripts {
         let source = Source::new(options, setting.engine);
         let mut origins = BTreeMap::from([PREPARE, CLEANUP].map(|command| (command, Origins::new())));
         for script in &source.scripts {
-            let (opened, _) = source.opened(script, &Usage::of_nothing(&Arc::new(silent().0)))?;
+            let (opened, _) = source.opened(script, &Usage::of_nothing(&silent().0))?;
             opened.check(&script.name, source.scripts.len())?;
             for (command, origins) in &mut origins {
                 let Some(origin) = origin(&opened.main, command, script) else { continue };
@@ -474,7 +452,6 @@ impl Scripts {
     /// When nothing could be measured. Trouble during measuring is in the record's findings instead.
     pub fn run(self, input: &TrialInput<'_>, listener: &mut dyn Listener) -> Result<TrialRecord, TrialError> {
         let (logger, _) = silent();
-        let logger = Arc::new(logger);
         let source = &self.data.source;
         // A script knows of no way to another node when one is lost, so it has none that is for that only.
         let nodes = input.nodes.iter().filter(|node| !node.is_spare);

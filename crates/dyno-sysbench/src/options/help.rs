@@ -74,10 +74,7 @@ fn shown_name(definition: &Definition) -> String {
 
 /// The default of a script's option as its help shows it: switches as on and off, nothing for what has none.
 pub(crate) fn shown_default(default: &Value) -> Option<String> {
-    match default {
-        Value::Nothing => None,
-        other => Some(other.text()),
-    }
+    (*default != Value::Nothing).then(|| default.text())
 }
 
 #[cfg(test)]

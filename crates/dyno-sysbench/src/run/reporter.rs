@@ -60,14 +60,10 @@ impl Start {
 
 /// Adds up intervals until there is something to print, and hands that to the thread that prints: the coordinator of a
 /// run must not wait for a terminal.
-pub(crate) struct Reporter {
-    threads: u32,
-    warmup: Duration,
-    interval: Option<Duration>,
+pub(crate) struct Reporter<'a> {
+    general: &'a General,
     /// Checkpoints that are still to come.
     checkpoints: VecDeque<Duration>,
-    is_open_loop: bool,
-    keeps_intervals: bool,
     start: Arc<Start>,
     /// Since the last interval line.
     current: Snapshot,
@@ -92,21 +88,17 @@ pub(crate) struct Remains {
     pub(crate) checkpoints: Vec<Snapshot>,
 }
 
-impl Reporter {
+impl<'a> Reporter<'a> {
     /// A reporter that hands its lines to `lines`.
     pub(crate) fn new(
-        general: &General,
+        general: &'a General,
         shares: Arc<ClientShares>,
         start: Arc<Start>,
         lines: Sender<Line>,
     ) -> Self {
         Self {
-            threads: general.threads,
-            warmup: general.warmup,
-            interval: general.interval,
+            general,
             checkpoints: general.checkpoints.iter().copied().filter(|time| !time.is_zero()).collect(),
-            is_open_loop: general.rate.is_some(),
-            keeps_intervals: general.json.is_some(),
             start,
             current: Snapshot::default(),
             since_checkpoint: Snapshot::default(),
@@ -120,33 +112,31 @@ impl Reporter {
 
     /// Ends reporting: what is left to say, with the record's exact figures.
     pub(crate) fn finish(self, record: &LoadRecord) -> Remains {
-        let total = whole(record, self.threads);
-        let last = if self.checkpoint_reports.is_empty() {
-            total.clone()
-        } else {
-            let before = self.checkpoint_reports.last().map(|report| report.elapsed).unwrap_or_default();
-            Snapshot {
-                length: total.elapsed.saturating_sub(before),
+        let total = whole(record, self.general.threads);
+        let last = match self.checkpoint_reports.last() {
+            None => total.clone(),
+            Some(before) => Snapshot {
+                length: total.elapsed.saturating_sub(before.elapsed),
                 shares: since(&total.shares, &self.shares_before),
                 counts: self.since_checkpoint.counts,
                 latency: self.since_checkpoint.latency,
                 ..total.clone()
-            }
+            },
         };
         Remains { last, total, intervals: self.intervals, checkpoints: self.checkpoint_reports }
     }
 
     /// Adds an interval to what is being added up, and prints what has become due.
     fn take(&mut self, interval: &Interval) {
-        let period = period(interval, self.threads, self.warmup, self.is_open_loop);
+        let period = period(interval, self.general);
         // An interval cut short by the end of the run belongs to no line.
         let elapsed = period.elapsed;
         add(&mut self.current, &period);
         add(&mut self.since_checkpoint, &period);
-        if self.interval.is_some_and(|length| is_multiple(elapsed, length)) {
+        if self.general.interval.is_some_and(|length| is_multiple(elapsed, length)) {
             let mut snapshot = std::mem::take(&mut self.current);
-            snapshot.threads = self.threads;
-            if self.keeps_intervals {
+            snapshot.threads = self.general.threads;
+            if self.general.json.is_some() {
                 self.intervals.push(snapshot.clone());
             }
             self.send(Line::Interval(Box::new(snapshot)));
@@ -162,7 +152,7 @@ impl Reporter {
         let now: Vec<ClientShare> = self.shares.iter().collect();
         self.shares.forget_extremes();
         snapshot.shares = since(&now, &self.shares_before);
-        snapshot.threads = self.threads;
+        snapshot.threads = self.general.threads;
         self.shares_before = now;
         self.checkpoint_reports.push(snapshot.clone());
         self.send(Line::Checkpoint(Box::new(snapshot)));
@@ -174,7 +164,7 @@ impl Reporter {
     }
 }
 
-impl Listener for Reporter {
+impl Listener for Reporter<'_> {
     fn clients_begin(&mut self, _from_now: Nanos) {
         self.start.announce();
     }
@@ -198,13 +188,13 @@ fn counts(mut measured: Counts, own: &Counts) -> Counts {
     measured
 }
 
-fn period(interval: &Interval, threads: u32, warmup: Duration, is_open_loop: bool) -> Snapshot {
+fn period(interval: &Interval, general: &General) -> Snapshot {
     let end = Duration::from_nanos(interval.start.0 + interval.length.0);
     let exact = &interval.latency;
     Snapshot {
-        elapsed: end.saturating_sub(warmup),
+        elapsed: end.saturating_sub(general.warmup),
         length: Duration::from_nanos(interval.length.0),
-        threads,
+        threads: general.threads,
         counts: counts(
             Counts {
                 events: exact.count,
@@ -215,7 +205,7 @@ fn period(interval: &Interval, threads: u32, warmup: Duration, is_open_loop: boo
             &interval.counts,
         ),
         latency: Latency { exact: *exact, histogram: interval.transaction.clone() },
-        queue: is_open_loop.then_some(Queue { length: interval.queue, concurrency: interval.concurrency }),
+        queue: general.rate.map(|_| Queue { length: interval.queue, concurrency: interval.concurrency }),
         ..Snapshot::default()
     }
 }
