@@ -130,10 +130,11 @@ impl Claim {
     pub fn record_tables(
         &mut self,
         target: &Target,
-        tables: &[&str],
+        tables: &[impl AsRef<str>],
         options: &ClaimOptions<'_>,
     ) -> Result<(), HostError> {
-        let fresh: Vec<&str> = tables.iter().copied().filter(|table| !self.tables.contains(*table)).collect();
+        let tables = tables.iter().map(AsRef::as_ref);
+        let fresh: Vec<&str> = tables.filter(|table| !self.tables.contains(*table)).collect();
         if fresh.is_empty() || !target.engine.keeps_data() {
             return Ok(());
         }

@@ -11,7 +11,7 @@ use dyno_drivers::null::server::Protocol;
 use dyno_model::address::Address;
 use dyno_model::plan::Metric;
 use dyno_model::units::Nanos;
-use dyno_report::{EN, LANGUAGES, Lang};
+use dyno_report::{EN, Format, LANGUAGES, Lang};
 use examples::*;
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -307,8 +307,8 @@ pub(crate) struct ReportArguments {
     /// Formats, separated by commas
     ///
     /// A single format other than html goes to stdout, unless --out names a folder; everything else goes into files.
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "html")]
-    pub(crate) format: Vec<ReportFormat>,
+    #[arg(long, value_parser = one_of(&REPORT_FORMATS), value_delimiter = ',', default_value = "html")]
+    pub(crate) format: Vec<Option<Format>>,
 
     /// Form of the report
     #[arg(long, value_enum, default_value = "report")]
@@ -377,22 +377,15 @@ const UNITS: [(&str, &str, Nanos); 3] = [
     ("ms", "Milliseconds", Nanos(1_000_000)),
 ];
 
-/// A form of a report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
-pub(crate) enum ReportFormat {
-    /// One self-contained page: report.html
-    Html,
-    /// Markdown: report.md
-    Md,
-    /// One line per treatment: report.csv
-    Csv,
-    /// Every figure, for programs: report.json
-    Json,
-    /// Tables for the terminal
-    Text,
-    /// The main charts, a file each, for documents and slides: chart-NAME.svg
-    Svg,
-}
+/// Forms of a report: a format whose whole report is one file, or none for charts.
+const REPORT_FORMATS: [(&str, &str, Option<Format>); 6] = [
+    ("html", "One self-contained page: report.html", Some(Format::Html)),
+    ("md", "Markdown: report.md", Some(Format::Markdown)),
+    ("csv", "One line per treatment: report.csv", Some(Format::Csv)),
+    ("json", "Every figure, for programs: report.json", Some(Format::Json)),
+    ("text", "Tables for the terminal", Some(Format::Text)),
+    ("svg", "The main charts, a file each, for documents and slides: chart-NAME.svg", None),
+];
 
 /// `dyno compare`.
 #[derive(Debug, Args)]
@@ -426,8 +419,8 @@ pub(crate) struct CompareArguments {
     /// Form of the output
     ///
     /// It goes to stdout, unless --out names a folder.
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "text")]
-    pub(crate) format: Vec<CompareFormat>,
+    #[arg(long, value_parser = one_of(&COMPARE_FORMATS), value_delimiter = ',', default_value = "text")]
+    pub(crate) format: Vec<Option<Format>>,
 
     /// Write JSON; the same as --format json
     #[arg(long, conflicts_with = "format")]
@@ -482,21 +475,29 @@ pub(crate) enum FailOn {
     None,
 }
 
-/// A form of a comparison.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CompareFormat {
-    /// Tables for the terminal
-    Text,
-    /// Markdown, the outcome first
-    Md,
-    /// One line per comparison
-    Csv,
-    /// Every figure, for programs
-    Json,
-    /// One self-contained page with a chart
-    Html,
-    /// For GitHub Actions: annotations on stdout, and a summary for the job where GITHUB_STEP_SUMMARY names a file
-    Github,
+/// Forms of a comparison: a format, or none for annotations of GitHub, which are lines of their own beside any other form.
+const COMPARE_FORMATS: [(&str, &str, Option<Format>); 6] = [
+    ("text", "Tables for the terminal", Some(Format::Text)),
+    ("md", "Markdown, the outcome first", Some(Format::Markdown)),
+    ("csv", "One line per comparison", Some(Format::Csv)),
+    ("json", "Every figure, for programs", Some(Format::Json)),
+    ("html", "One self-contained page with a chart", Some(Format::Html)),
+    (
+        "github",
+        "For GitHub Actions: annotations on stdout, and a summary for the job where GITHUB_STEP_SUMMARY names a file",
+        None,
+    ),
+];
+
+/// The formats among these, each once.
+pub(crate) fn each_once(asked: &[Option<Format>]) -> Vec<Format> {
+    let mut formats: Vec<Format> = Vec::new();
+    for format in asked.iter().flatten() {
+        if !formats.contains(format) {
+            formats.push(*format);
+        }
+    }
+    formats
 }
 
 /// The languages of reports, by their codes.

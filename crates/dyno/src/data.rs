@@ -65,7 +65,6 @@ impl Provider<'_, '_> {
             return Ok(Nanos(0));
         }
         let names = if data.databases.is_empty() { names(data) } else { Vec::new() };
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let disks = self.systems.disks.clone();
         let experiment = self.systems.plan.name.clone();
         let mut load = |ready: &Ready, listener: &mut dyn Listener| {
@@ -94,7 +93,8 @@ impl Provider<'_, '_> {
         }
         let mut places: Vec<(Target, &dyn DataSet)> = Vec::new();
         for (name, workload) in &data.databases {
-            self.systems.begin_loading_in(system, name, &names(workload.data())).map_err(Missing::Trial)?;
+            let tables = names(workload.data());
+            self.systems.begin_loading(system, Some(name), &tables).map_err(Missing::Trial)?;
             let ready = self.systems.ready(system).expect("it is still up");
             places.push((ready.spread.target(&ready.target(), name), workload.data()));
         }
@@ -106,7 +106,7 @@ impl Provider<'_, '_> {
         let time = load(self.trial, ready, &places, self.interrupts, listener);
         if data.is_made_once() {
             // What was made before a failure is dyno's too, and has names now.
-            self.systems.adopt(system).map_err(Missing::Trial)?;
+            self.systems.claimed(system, Ready::adopt).map_err(Missing::Trial)?;
         }
         let time = time.map_err(|missing| match (missing, disks.scarce()) {
             (Missing::Trial(reason), Some(disk)) => Missing::Trial(format!("{reason}\nnote: {disk}")),
@@ -123,10 +123,10 @@ impl Provider<'_, '_> {
         if data.is_made_once() {
             names.push(EVERYTHING.to_owned());
             let unmake = |target: &Target| data.unmake(target, self.interrupts.count());
-            self.systems.clear(system, &unmake).map_err(Missing::Trial)?;
+            let cleared = self.systems.claimed(system, |ready, options| ready.clear(&unmake, options));
+            cleared.map_err(Missing::Trial)?;
         }
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        self.systems.begin_loading(system, &names).map_err(Missing::Trial)?;
+        self.systems.begin_loading(system, None, &names).map_err(Missing::Trial)?;
         Ok(self.systems.ready(system).expect("it is still up").target())
     }
 }
@@ -200,23 +200,6 @@ impl Systems<'_> {
         self.claimed(system, |ready, options| {
             let base = ready.target();
             ready.spread.enter(&base, &names, Wish { policy, only_reads }, options)
-        })
-    }
-
-    /// Notes that tables are about to be made in a database of a system; what was loaded there is no longer whole.
-    ///
-    /// # Errors
-    /// As [`Self::begin_loading`].
-    pub(crate) fn begin_loading_in(
-        &mut self,
-        system: usize,
-        database: &str,
-        tables: &[String],
-    ) -> Result<(), String> {
-        self.claimed(system, |ready, options| {
-            ready.loaded = None;
-            let base = ready.target();
-            ready.spread.record_tables(&base, database, tables, options)
         })
     }
 }

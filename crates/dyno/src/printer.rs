@@ -88,20 +88,15 @@ impl Printer {
     /// # Errors
     /// When stdout takes no more. A reader that has seen enough (`| head`) is no error.
     pub(crate) fn result(self, text: &str) -> Result<(), Failure> {
-        Self::stdout(&lines(text))
+        self.stdout(&lines(text))
     }
 
-    fn stdout(text: &str) -> Result<(), Failure> {
-        let mut stdout = io::stdout().lock();
+    fn stdout(self, text: &str) -> Result<(), Failure> {
         let line_end = if text.ends_with('\n') { "" } else { "\n" };
-        let written = write!(stdout, "{text}{line_end}").and_then(|()| stdout.flush());
-        match written {
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                Err(Failure::new(dyno_model::exit_code::RESULTS_FAILED, "cannot write to standard output")
-                    .because(&error))
-            }
-            _ => Ok(()),
-        }
+        self.raw_result(&format!("{text}{line_end}")).map_err(|error| {
+            Failure::new(dyno_model::exit_code::RESULTS_FAILED, "cannot write to standard output")
+                .because(&error)
+        })
     }
 
     /// The two streams as they are, for a command whose output is another program's to the byte.
@@ -136,7 +131,7 @@ impl Printer {
             Self::stderr(text(self.is_stderr_coloured).trim_end());
             Ok(())
         } else {
-            Self::stdout(&text(self.is_stdout_coloured))
+            self.stdout(&text(self.is_stdout_coloured))
         }
     }
 

@@ -4,7 +4,7 @@ use crate::system::Ready;
 use dyno_model::plan::WholePlot;
 
 /// A system that could not be brought up so many times in a row is not tried again.
-pub(crate) const FAILURES_MAX: u32 = 2;
+const FAILURES_MAX: u32 = 2;
 
 /// A place for one system.
 #[derive(Default)]
@@ -26,10 +26,17 @@ struct Trouble<'p> {
 }
 
 impl<'p> Slot<'p> {
-    /// The reason why a whole plot is not tried again.
-    pub(crate) fn given_up(&self, plot: WholePlot<'p>) -> Option<&str> {
-        let trouble = self.troubles.iter().find(|trouble| trouble.plot == plot)?;
-        (trouble.failures >= FAILURES_MAX).then_some(trouble.reason.as_str())
+    /// Whether a whole plot is tried again.
+    ///
+    /// # Errors
+    /// Why it is not.
+    pub(crate) fn may_try(&self, plot: WholePlot<'p>) -> Result<(), String> {
+        match self.troubles.iter().find(|trouble| trouble.plot == plot) {
+            Some(Trouble { failures: FAILURES_MAX.., reason, .. }) => {
+                Err(format!("not tried again after {FAILURES_MAX} failures: {reason}"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// It is up.

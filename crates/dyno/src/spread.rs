@@ -81,8 +81,7 @@ impl Spread {
         options: &ClaimOptions<'_>,
     ) -> Result<(), String> {
         let Some(database) = self.0.iter_mut().find(|known| known.name == name) else { return Ok(()) };
-        let tables: Vec<&str> = tables.iter().map(String::as_str).collect();
-        let recorded = database.claim.record_tables(&beside(base, name), &tables, options);
+        let recorded = database.claim.record_tables(&beside(base, name), tables, options);
         recorded.map_err(|error| error.to_string())
     }
 

@@ -108,7 +108,7 @@ impl Ready {
     /// How what was started on this way ended; `None` while it runs, or when there is nothing.
     pub(crate) fn way_ending(&self, way: Option<&EndpointPlan>) -> Option<String> {
         let (way, running) = way.and_then(|way| Some((way, self.started(way)?)))?;
-        running.ending().map(|ending| format!("the {} {} {ending}", running.what(), way.name))
+        running.ending().map(|ending| format!("the {} {} {ending}", running.what, way.name))
     }
 
     /// Where clients connect that take this way and talk to an application.
@@ -191,17 +191,6 @@ impl Ready {
     /// Time that copying its data set took.
     pub(crate) fn restored_in(&self) -> Duration {
         self.managed().map_or(Duration::ZERO, |server| server.restoring)
-    }
-
-    /// A trial is about to use the data, and leaves them as good as new.
-    pub(crate) fn touch(&mut self) {
-        self.is_untouched = false;
-    }
-
-    /// A trial is about to change the data for good: no other trial finds in them what it expects.
-    pub(crate) fn use_up(&mut self) {
-        self.touch();
-        self.loaded = None;
     }
 
     /// True when the server's processors are the generator's.
@@ -307,7 +296,7 @@ impl Ready {
     pub(crate) fn nodes(&self, way: Option<&EndpointPlan>, query_mode: QueryMode) -> Vec<Node> {
         let in_mode = |target: Target| Target { query_mode, ..target };
         let mut nodes = match &self.source {
-            Source::Managed(server) if server.kind().is_cluster() => {
+            Source::Managed(server) if server.kind.is_cluster() => {
                 let node = |node: &RunningServer| Node {
                     target: in_mode(self.within_limit(node.target())),
                     door: None,
@@ -331,7 +320,7 @@ impl Ready {
         match &self.source {
             Source::Managed(server) => {
                 let servers = self.servers();
-                let names = server.kind().node_names(servers.len() as u32, 0);
+                let names = server.kind.node_names(servers.len() as u32, 0);
                 names.into_iter().zip(servers).collect()
             }
             Source::Existing(_) => {

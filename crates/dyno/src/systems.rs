@@ -2,7 +2,7 @@
 //! plot, stopped at the end.
 
 use crate::disk::DiskWatch;
-use crate::slot::{FAILURES_MAX, Slot};
+use crate::slot::Slot;
 use crate::steered::{Before, steering};
 use crate::system::{Ready, Source};
 use crate::together::{Together, only_reads, unmake};
@@ -127,9 +127,7 @@ impl<'p> Systems<'p> {
             // Each whole plot is there once per block: the server before is done, and its memory is needed.
             self.stop_managed(listener);
         }
-        if let Some(reason) = self.slots[system].given_up(plot) {
-            return Err(format!("not tried again after {FAILURES_MAX} failures: {reason}"));
-        }
+        self.slots[system].may_try(plot)?;
         let name = plan.systems[system].name.clone();
         listener.event(&Event::SystemStarting { system: name.clone() });
         let began = Instant::now();
@@ -277,15 +275,13 @@ impl<'p> Systems<'p> {
         &mut self,
         treatment: usize,
         fingerprint: &str,
-        tables: &[&str],
+        tables: &[String],
         listener: &mut dyn Listener,
         load: &mut dyn FnMut(&Ready, &mut dyn Listener) -> Result<Duration, E>,
     ) -> Result<Duration, E> {
         let plot = self.plan.whole_plot(&self.plan.treatments[treatment]);
         let system = plot.system;
-        if let Some(reason) = self.slots[system].given_up(plot) {
-            return Err(format!("not tried again after {FAILURES_MAX} failures: {reason}").into());
-        }
+        self.slots[system].may_try(plot)?;
         self.stop_system(system, listener);
         if self.plan.is_split() {
             self.stop_managed(listener);
@@ -323,7 +319,7 @@ impl<'p> Systems<'p> {
     fn load_and_save<E: From<String>>(
         &mut self,
         treatment: usize,
-        tables: &[&str],
+        tables: &[String],
         listener: &mut dyn Listener,
         load: &mut dyn FnMut(&Ready, &mut dyn Listener) -> Result<Duration, E>,
     ) -> Result<(Arc<SavedDataSet>, Duration), E> {
@@ -405,33 +401,28 @@ impl<'p> Systems<'p> {
         self.slots[system].ready.as_mut().map_or(Ok(()), |ready| work(ready, &options))
     }
 
-    /// Notes that tables are about to be made on a system; what was loaded there is no longer whole.
+    /// Notes that tables are about to be made in a system's own database, or in one that clients are spread over; what was loaded there is no longer
+    /// whole.
     ///
     /// # Errors
     /// When a table is not dyno's, or the marker cannot be written, without which nothing could be cleaned up.
-    pub(crate) fn begin_loading(&mut self, system: usize, tables: &[&str]) -> Result<(), String> {
+    pub(crate) fn begin_loading(
+        &mut self,
+        system: usize,
+        database: Option<&str>,
+        tables: &[String],
+    ) -> Result<(), String> {
         self.claimed(system, |ready, options| {
             ready.loaded = None;
             let target = ready.target();
-            let Some(claim) = &mut ready.claim else { return Ok(()) };
-            claim.record_tables(&target, tables, options).map_err(|error| error.to_string())
+            match (database, &mut ready.claim) {
+                (Some(name), _) => ready.spread.record_tables(&target, name, tables, options),
+                (None, Some(claim)) => {
+                    claim.record_tables(&target, tables, options).map_err(|error| error.to_string())
+                }
+                (None, None) => Ok(()),
+            }
         })
-    }
-
-    /// Removes data that only those who make them know, so that they can make them again.
-    ///
-    /// # Errors
-    /// When something of it cannot be dropped.
-    pub(crate) fn clear(&mut self, system: usize, unmake: &dyn Fn(&Target)) -> Result<(), String> {
-        self.claimed(system, |ready, options| ready.clear(unmake, options))
-    }
-
-    /// Notes that everything in a system's database is dyno's: it was empty, and what was made was not known beforehand.
-    ///
-    /// # Errors
-    /// When it was not empty, or cannot be marked.
-    pub(crate) fn adopt(&mut self, system: usize) -> Result<(), String> {
-        self.claimed(system, Ready::adopt)
     }
 
     /// The system of a treatment.

@@ -157,9 +157,10 @@ fn measure(
     let disks = systems.disks.clone();
     let command = systems.monitor_command(system);
     let ready = systems.ready(system).expect("it was just brought up");
-    match together.is_reusable() {
-        true => ready.touch(),
-        false => ready.use_up(),
+    ready.is_untouched = false;
+    if !together.is_reusable() {
+        // No other trial will find in the data what it expects.
+        ready.loaded = None;
     }
     let names = plan.databases(treatment);
     let nodes = ready.work_nodes(way, plan.query_mode(treatment), &names);

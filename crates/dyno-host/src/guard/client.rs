@@ -8,7 +8,6 @@ use dyno_drivers::patience;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::BTreeSet;
 use std::fs;
-use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -159,17 +158,7 @@ impl Guard {
         }
         memory.remove();
         remove_abandoned(&self.folders, &processes);
-        let mut problems = Vec::new();
-        for folder in &self.folders {
-            match fs::remove_dir_all(folder) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    problems.push(format!("cannot remove {}: {error}", folder.display()));
-                }
-                _ => {}
-            }
-        }
-        problems.extend(self.last.iter().rev().filter_map(last::run));
-        problems
+        last::undo(&self.folders, &self.last, Instant::now())
     }
 
     /// Ends a server whose guard is gone. It is no child of this process, so its number may be somebody else's by now:

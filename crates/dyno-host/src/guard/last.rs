@@ -1,12 +1,37 @@
-//! Commands at the very end: run by the guard, or by dyno when the guard was killed.
+//! The very end: folders are removed and commands run, by the guard, or by dyno when the guard was killed.
 
 use super::Last;
 use super::launch::spawn;
 use rustix::process::{Pid, Signal, kill_process_group};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+/// Removes folders and runs commands, the last first; says what did not work.
+pub(super) fn undo(folders: &[PathBuf], commands: &[Last], deadline: Instant) -> Vec<String> {
+    let failed = |folder: &PathBuf| {
+        let error = remove_folder(folder, deadline).err()?;
+        Some(format!("cannot remove {}: {error}", folder.display()))
+    };
+    folders.iter().filter_map(failed).chain(commands.iter().rev().filter_map(run)).collect()
+}
+
+fn remove_folder(folder: &Path, deadline: Instant) -> io::Result<()> {
+    loop {
+        match fs::remove_dir_all(folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            // Something was still writing into it.
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty && Instant::now() < deadline => {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            removed => return removed,
+        }
+    }
+}
+
 /// Runs a command to its end; says what went wrong, if anything did.
-pub(super) fn run(last: &Last) -> Option<String> {
+fn run(last: &Last) -> Option<String> {
     let fail = |reason: String| {
         Some(format!("{} {reason}; its output is in {}", last.what, last.launch.log.display()))
     };

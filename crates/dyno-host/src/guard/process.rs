@@ -14,10 +14,10 @@ use rustix::process::{
     set_child_subreaper, umask, wait, waitid,
 };
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, ExitCode, ExitStatus};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -298,12 +298,7 @@ impl Keeper {
                 problems.push(format!("cannot copy {} to {}: {error}", from.display(), to.display()));
             }
         }
-        for folder in &self.folders {
-            if let Err(error) = remove_folder(folder, deadline) {
-                problems.push(format!("cannot remove {}: {error}", folder.display()));
-            }
-        }
-        problems.extend(self.last.iter().rev().filter_map(last::run));
+        problems.extend(last::undo(&self.folders, &self.last, deadline));
         problems
     }
 
@@ -383,24 +378,11 @@ fn send(signal: Signal, processes: Vec<u32>) {
     }
 }
 
-fn remove_folder(folder: &Path, deadline: Instant) -> io::Result<()> {
-    loop {
-        match fs::remove_dir_all(folder) {
-            Ok(()) => return Ok(()),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            // Something was still writing into it.
-            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty && Instant::now() < deadline => {
-                std::thread::sleep(Duration::from_millis(10));
-            }
-            Err(error) => return Err(error),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::guard::GuardSignal;
+    use std::path::Path;
 
     /// Longer than a test may take.
     const FOR_EVER: Duration = Duration::from_secs(24 * 3600);

@@ -106,8 +106,8 @@ impl Eyes {
         let has_children = watched.target.engine.traits().execution == Execution::Process;
         let (mut remote, mut trouble) = (None, None);
         if let Some(command) = &watched.command {
-            let (traces, session) = traces(&watched.target);
-            match Remote::start(command, &traces) {
+            let (traces, session) = traces(&watched.target).unzip();
+            match Remote::start(command, traces.unwrap_or_default(), has_children) {
                 Ok(running) => remote = Some(running),
                 Err(error) => trouble = Some(told(&error)),
             }

@@ -1,9 +1,7 @@
 //! The process of a server that dyno did not start, when it is on this machine.
 
-use super::remote::Traces;
 use crate::control_connection::ControlConnection;
 use crate::engine::questions;
-use dyno_model::engine::Execution;
 use dyno_model::target::Target;
 use std::fs;
 
@@ -18,13 +16,10 @@ pub fn find_server(target: &Target) -> Option<u32> {
 
 /// What a server on another machine says of its process. The session must stay until the process was found: it is what
 /// PostgreSQL's is found by.
-pub(super) fn traces(target: &Target) -> (Traces, Option<ControlConnection>) {
-    let has_children = target.engine.traits().execution == Execution::Process;
-    let mut traces = Traces { words: Vec::new(), has_children };
-    let Some(server) = &questions(target.engine).server else { return (traces, None) };
-    let Ok(mut session) = ControlConnection::open(target) else { return (traces, None) };
-    traces.words = (server.traces)(&mut session);
-    (traces, Some(session))
+pub(super) fn traces(target: &Target) -> Option<(Vec<String>, ControlConnection)> {
+    let server = questions(target.engine).server.as_ref()?;
+    let mut session = ControlConnection::open(target).ok()?;
+    Some(((server.traces)(&mut session), session))
 }
 
 /// The program may be started by another, such as a loader of libraries; it is then among the arguments.

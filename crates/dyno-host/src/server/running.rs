@@ -13,7 +13,8 @@ use std::time::Duration;
 
 /// A server that runs. Dropping it stops it.
 pub struct RunningServer {
-    pub(super) kind: ServerKind,
+    /// What it is.
+    pub kind: ServerKind,
     /// The version it reports.
     pub version: String,
     /// Settings read back from it: those asked for and those that matter for figures.
@@ -91,12 +92,6 @@ impl RunningServer {
             restoring: Duration::ZERO,
             rounded: found.rounded,
         }
-    }
-
-    /// What it is.
-    #[must_use]
-    pub fn kind(&self) -> ServerKind {
-        self.kind
     }
 
     /// How clients reach it: over TCP on 127.0.0.1, as they would reach one elsewhere. The account is dyno's own with

@@ -18,7 +18,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// A proxy or an application server that runs. Dropping it stops it.
 pub struct RunningWay {
     guard: Guard,
-    what: &'static str,
+    /// What it is, in a sentence.
+    pub what: &'static str,
     /// Number of its process.
     pub pid: u32,
     /// Where clients connect to.
@@ -30,12 +31,6 @@ impl RunningWay {
     #[must_use]
     pub fn ending(&self) -> Option<String> {
         self.guard.ending()
-    }
-
-    /// What it is, in a sentence.
-    #[must_use]
-    pub fn what(&self) -> &'static str {
-        self.what
     }
 
     /// Stops it and removes its folder; returns what did not work.

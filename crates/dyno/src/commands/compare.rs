@@ -1,6 +1,6 @@
 //! `dyno compare`: two sides of results folders against each other. Needs no server and no engine.
 
-use crate::cli::{CompareArguments, CompareFormat, FailOn};
+use crate::cli::{CompareArguments, FailOn, each_once};
 use crate::failure::Failure;
 use crate::printer::Printer;
 use dyno_analysis::compare::model::CompareModel;
@@ -31,7 +31,7 @@ pub(crate) fn compare(arguments: &CompareArguments, printer: Printer) -> Result<
     };
     let (base, new) = (load(&arguments.base)?, load(&arguments.new)?);
     let model = judge(&base, &new, &question).map_err(|error| cannot_compare(&error))?;
-    if arguments.format.contains(&CompareFormat::Github) {
+    if arguments.format.contains(&None) {
         printer.result(&github::annotations(&model, arguments.lang))?;
         if let Some(file) = std::env::var_os(SUMMARY).filter(|file| !file.is_empty()) {
             append(Path::new(&file), &github::summary(&model, arguments.lang))?;
@@ -62,22 +62,7 @@ fn append(path: &Path, text: &str) -> Result<(), Failure> {
 
 /// The forms asked for, each once. Several have no place on one stdout.
 fn formats(arguments: &CompareArguments) -> Result<Vec<Format>, Failure> {
-    let mut formats: Vec<Format> = Vec::new();
-    let asked = if arguments.json { &[CompareFormat::Json][..] } else { &arguments.format };
-    for format in asked {
-        let format = match format {
-            CompareFormat::Text => Format::Text,
-            CompareFormat::Md => Format::Markdown,
-            CompareFormat::Csv => Format::Csv,
-            CompareFormat::Json => Format::Json,
-            CompareFormat::Html => Format::Html,
-            // Lines of their own beside any other form.
-            CompareFormat::Github => continue,
-        };
-        if !formats.contains(&format) {
-            formats.push(format);
-        }
-    }
+    let formats = each_once(if arguments.json { &[Some(Format::Json)] } else { &arguments.format });
     if formats.len() > 1 && arguments.out.is_none() {
         let failure = Failure::new(exit_code::USAGE, "several formats cannot all go to stdout");
         return Err(failure.help("name a folder for their files: --out DIR"));

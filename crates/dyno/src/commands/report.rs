@@ -1,6 +1,6 @@
 //! `dyno report`: renders the report of a results folder again. Needs no server and no engine.
 
-use crate::cli::{ReportArguments, ReportFormat, Template};
+use crate::cli::{ReportArguments, Template, each_once};
 use crate::failure::Failure;
 use crate::printer::Printer;
 use dyno_analysis::LoadError;
@@ -15,13 +15,8 @@ use std::path::{Path, PathBuf};
 /// When the folder holds no results that can be read, or files cannot be written.
 pub(crate) fn report(arguments: &ReportArguments, printer: Printer) -> Result<u8, Failure> {
     let lang = arguments.lang;
-    let has_charts = arguments.format.contains(&ReportFormat::Svg);
-    let mut formats: Vec<Format> = Vec::new();
-    for format in arguments.format.iter().copied().filter_map(one_file) {
-        if !formats.contains(&format) {
-            formats.push(format);
-        }
-    }
+    let has_charts = arguments.format.contains(&None);
+    let formats = each_once(&arguments.format);
     let model = dyno_analysis::load_together(&arguments.results).map_err(|error| match error {
         LoadError::Store(error) => Failure::from(error),
         LoadError::Pool(error) => Failure::from_error(exit_code::USAGE, &error)
@@ -67,7 +62,7 @@ fn test_report(
     formats: &[Format],
     printer: Printer,
 ) -> Result<u8, Failure> {
-    if arguments.format.iter().any(|format| !matches!(format, ReportFormat::Html | ReportFormat::Md)) {
+    if arguments.format.iter().any(|format| !matches!(format, Some(Format::Html | Format::Markdown))) {
         let text = "--template test-report is there as html and md";
         return Err(Failure::new(exit_code::USAGE, text).help("leave out the other formats of --format"));
     }
@@ -84,16 +79,4 @@ fn test_report(
         printer.result(&path.display().to_string())?;
     }
     Ok(exit_code::OK)
-}
-
-/// The format whose whole report is one file; charts are not.
-fn one_file(format: ReportFormat) -> Option<Format> {
-    match format {
-        ReportFormat::Html => Some(Format::Html),
-        ReportFormat::Md => Some(Format::Markdown),
-        ReportFormat::Csv => Some(Format::Csv),
-        ReportFormat::Json => Some(Format::Json),
-        ReportFormat::Text => Some(Format::Text),
-        ReportFormat::Svg => None,
-    }
 }

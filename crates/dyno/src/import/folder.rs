@@ -6,8 +6,8 @@ use dyno_model::event::{Event, Listener};
 use dyno_model::finding::Finding;
 use dyno_model::judge::{Asked, judge};
 use dyno_model::plan::{
-    Claim, FORMAT, FreshData, LoadPlan, Plan, StopRule, SystemPlan, SystemSource, Treatment, Trial,
-    Variation, WorkloadPlan,
+    Claim, FORMAT, LoadPlan, Plan, StopRule, SystemPlan, SystemSource, Treatment, Trial, Variation,
+    WorkloadPlan,
 };
 use dyno_model::record::{TrialEnd, TrialRecord};
 use dyno_model::target::QueryMode;
@@ -145,23 +145,11 @@ fn plan(title: &str, readings: &[Named], claim: Option<(usize, usize)>) -> Plan 
         format: FORMAT,
         name: "imported".to_owned(),
         title: title.to_owned(),
-        description: String::new(),
-        profile: None,
-        seed: 0,
         blocks: repeats.iter().copied().max().unwrap_or(1),
-        budget: None,
         systems,
-        factors: Vec::new(),
         treatments,
         trials,
-        published: Vec::new(),
-        compare: None,
-        limits: Vec::new(),
-        faults: Vec::new(),
-        front: None,
         claim: claim.map(|(faster, slower)| Claim { faster, slower }),
-        data: FreshData::default(),
-        storages: Vec::new(),
-        endpoints: Vec::new(),
+        ..Plan::default()
     }
 }

@@ -1,10 +1,9 @@
 //! The screen: what a run shows while it goes on. It listens to events and can be absent without changing a measurement.
 //!
 //! * [`campaign`]: what is known about the run so far, and the time left (pure);
-//! * `screen`: a display that redraws itself, for a terminal; `journal`: plain lines, for everything else.
+//! * `screen`: a display that redraws itself, for a terminal, or plain lines, for everything else.
 
 mod campaign;
-mod journal;
 mod screen;
 
 use crate::interrupt::Interrupts;
@@ -22,14 +21,11 @@ pub(crate) fn listener(
     printer: Printer,
     lang: Lang,
 ) -> Box<dyn Listener> {
-    let campaign = campaign::Campaign::new(plan.clone(), done);
-    if printer.is_interactive() {
-        Box::new(screen::Screen::new(campaign, interrupts.clone(), printer, lang))
-    } else if printer.is_quiet() {
-        Box::new(Silence)
-    } else {
-        Box::new(journal::Journal::new(campaign, interrupts.clone(), printer, lang))
+    if printer.is_quiet() {
+        return Box::new(Silence);
     }
+    let campaign = campaign::Campaign::new(plan.clone(), done);
+    Box::new(screen::Screen::new(campaign, interrupts.clone(), printer, lang))
 }
 
 /// Shows nothing.

@@ -1,7 +1,7 @@
-//! A display of two lines at the bottom of the terminal: where the run is, and how long it will still take. Finished
-//! trials scroll by above it.
+//! What is shown of a run: on a terminal two lines at its bottom that are drawn again and again, below finished trials that scroll by; elsewhere
+//! plain lines, one per system and per trial, with the time left now and then.
 
-use super::campaign::Campaign;
+use super::campaign::{Campaign, Current};
 use crate::interrupt::Interrupts;
 use crate::printer::Printer;
 use dyno_model::event::{Event, Listener};
@@ -14,36 +14,68 @@ use std::time::Instant;
 /// The bar counts thousandths of the run.
 const SCALE: u64 = 1000;
 
-/// The display.
+enum Surface {
+    /// A display that redraws itself.
+    Bar(ProgressBar),
+    /// For logs and pipes.
+    Lines(Printer),
+}
+
 pub(super) struct Screen {
     campaign: Campaign,
     interrupts: Interrupts,
     is_interrupt_shown: bool,
-    bar: ProgressBar,
+    surface: Surface,
     lang: Lang,
     started: Instant,
 }
 
 impl Screen {
     pub(super) fn new(campaign: Campaign, interrupts: Interrupts, printer: Printer, lang: Lang) -> Self {
-        let bar = ProgressBar::with_draw_target(Some(SCALE), printer.progress_target());
-        let style = ProgressStyle::with_template("{prefix}\n[{bar:30}] {percent:>3} %  {msg}")
-            .expect("the template is a constant that parses");
-        bar.set_style(style.progress_chars("=> "));
-        Self { campaign, interrupts, is_interrupt_shown: false, bar, lang, started: Instant::now() }
+        let surface = if printer.is_interactive() {
+            let bar = ProgressBar::with_draw_target(Some(SCALE), printer.progress_target());
+            let style = ProgressStyle::with_template("{prefix}\n[{bar:30}] {percent:>3} %  {msg}")
+                .expect("the template is a constant that parses");
+            bar.set_style(style.progress_chars("=> "));
+            Surface::Bar(bar)
+        } else {
+            Surface::Lines(printer)
+        };
+        Self { campaign, interrupts, is_interrupt_shown: false, surface, lang, started: Instant::now() }
     }
 
-    fn draw(&mut self) {
+    fn say(&self, line: &str) {
+        match &self.surface {
+            Surface::Bar(bar) => bar.println(line),
+            Surface::Lines(printer) => printer.note(line),
+        }
+    }
+
+    fn say_if_interrupted(&mut self) {
         if self.interrupts.is_requested() && !self.is_interrupt_shown {
             self.is_interrupt_shown = true;
-            self.bar.println(dyno_report::note(&Note::Interrupted, self.lang));
+            self.say(&dyno_report::note(&Note::Interrupted, self.lang));
         }
+    }
+
+    /// The time left, after every block and after the first trial, when the estimate has met reality.
+    fn say_time_left(&self) {
+        let (done, trials) = (self.campaign.done(), self.campaign.plan().trials.len());
+        let is_block_over = done.is_multiple_of(self.campaign.plan().treatments.len());
+        if done < trials && (done == 1 || is_block_over) {
+            let left = Some(self.campaign.left(self.started.elapsed()));
+            self.say(&dyno_report::note(&Note::Done { done, trials, left }, self.lang));
+        }
+    }
+
+    fn draw(&self) {
+        let Surface::Bar(bar) = &self.surface else { return };
         let now = self.started.elapsed();
-        self.bar.set_prefix(printable::line(&self.place()).into_owned());
-        let rate = self.campaign.current().and_then(super::campaign::Current::throughput);
+        bar.set_prefix(printable::line(&self.place()).into_owned());
+        let rate = self.campaign.current().and_then(Current::throughput);
         let time = Note::Time { spent: now, left: self.campaign.left(now), rate };
-        self.bar.set_message(dyno_report::note(&time, self.lang));
-        self.bar.set_position((self.campaign.share(now) * SCALE as f64) as u64);
+        bar.set_message(dyno_report::note(&time, self.lang));
+        bar.set_position((self.campaign.share(now) * SCALE as f64) as u64);
     }
 
     /// Where the run is: `block 2 of 5, trial 13 of 60: MariaDB, 20 clients: measure 40 %`.
@@ -64,23 +96,31 @@ impl Listener for Screen {
     fn event(&mut self, event: &Event) {
         self.campaign.event(event, self.started.elapsed());
         if let Some(line) = dyno_report::event(self.campaign.plan(), event, self.lang) {
-            self.bar.println(line);
+            self.say(&line);
         }
-        match event {
-            Event::RunFinished { .. } => self.bar.finish_and_clear(),
-            _ => self.draw(),
+        match (&self.surface, event) {
+            (Surface::Bar(bar), Event::RunFinished { .. }) => return bar.finish_and_clear(),
+            (Surface::Lines(_), Event::TrialFinished(_) | Event::TrialFailed { .. }) => self.say_time_left(),
+            _ => {}
         }
+        self.say_if_interrupted();
+        self.draw();
     }
 
     fn interval(&mut self, interval: &Interval) {
         self.campaign.interval(interval);
-        self.draw();
+        if matches!(self.surface, Surface::Bar(_)) {
+            self.say_if_interrupted();
+            self.draw();
+        }
     }
 }
 
 /// Leaves no half-drawn display behind when the run ends by an error.
 impl Drop for Screen {
     fn drop(&mut self) {
-        self.bar.finish_and_clear();
+        if let Surface::Bar(bar) = &self.surface {
+            bar.finish_and_clear();
+        }
     }
 }

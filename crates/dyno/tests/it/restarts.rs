@@ -36,7 +36,7 @@ fn restart(server: &RunningServer) -> Child {
     // What made the account is gone, as it has to be.
     let arguments = line.trim_end_matches('\0').split('\0').skip(1);
     let arguments: Vec<&str> = arguments.filter(|argument| !argument.starts_with("--init-file=")).collect();
-    signal(polite(server.kind()), pid);
+    signal(polite(server.kind), pid);
     wait_until("the server ends", || !is_process(pid));
     let mut command = Command::new(program);
     command.args(arguments).current_dir(folder).uid(user.uid()).gid(user.gid());

@@ -44,15 +44,6 @@ pub struct RemoteCommand {
     pub hidden: Vec<String>,
 }
 
-/// What the server says of its process, for the other end to find it by.
-#[derive(Debug, Default)]
-pub(super) struct Traces {
-    /// Words of the order `begin`, best first.
-    pub(super) words: Vec<String>,
-    /// True when a session is a process of its own.
-    pub(super) has_children: bool,
-}
-
 /// The running command.
 #[derive(Debug)]
 pub(super) struct Remote {
@@ -75,11 +66,16 @@ pub(super) struct Remote {
 }
 
 impl Remote {
-    /// Starts the command and waits until it has answered for the first time.
+    /// Starts the command and waits until it has answered for the first time. `traces` are what the server says of its process, for the other end to
+    /// find it by: words of the order `begin`, best first. `has_children` is true when a session is a process of its own.
     ///
     /// # Errors
     /// Why it tells nothing, with what it said.
-    pub(super) fn start(command: &RemoteCommand, traces: &Traces) -> Result<Self, String> {
+    pub(super) fn start(
+        command: &RemoteCommand,
+        traces: Vec<String>,
+        has_children: bool,
+    ) -> Result<Self, String> {
         let mut shell = Command::new("sh");
         shell.args(["-c", &command.command]).process_group(0);
         shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -98,7 +94,6 @@ impl Remote {
         if let Some(complaints) = complaints {
             std::thread::spawn(move || read_errors(complaints, &error));
         }
-        let has_children = traces.has_children;
         let mut remote = Self {
             child,
             input,
@@ -115,11 +110,8 @@ impl Remote {
             children_pace: Pace::default(),
             details_pace: Pace::default(),
         };
-        let given = command.pid_file.as_ref().map(|file| format!("file:{file}"));
-        let words: Vec<String> = match given {
-            Some(file) => vec![file],
-            None => traces.words.clone(),
-        };
+        let given = command.pid_file.as_ref().map(|file| vec![format!("file:{file}")]);
+        let words = given.unwrap_or(traces);
         let until = Instant::now() + BEGIN_LIMIT;
         let late = format!("did not answer within {} s", BEGIN_LIMIT.as_secs());
         remote.send(SCRIPT)?;

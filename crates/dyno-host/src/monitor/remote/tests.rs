@@ -7,8 +7,8 @@ fn command(command: &str) -> RemoteCommand {
     RemoteCommand { command: command.to_owned(), ..RemoteCommand::default() }
 }
 
-fn traces_of_this_process() -> Traces {
-    Traces { words: vec![format!("file:{}", pid_file())], has_children: false }
+fn traces_of_this_process() -> Vec<String> {
+    vec![format!("file:{}", pid_file())]
 }
 
 /// A file with this process's number, left to the system's temporary folder for as long as the tests run.
@@ -27,7 +27,8 @@ fn values(remote: &mut Remote, is_boundary: bool) -> Values {
 
 #[test]
 fn a_shell_elsewhere_tells_what_this_machine_tells_here() {
-    let mut remote = Remote::start(&command("echo Welcome; exec sh"), &traces_of_this_process()).unwrap();
+    let mut remote =
+        Remote::start(&command("echo Welcome; exec sh"), traces_of_this_process(), false).unwrap();
     let mut near = Values::default();
     Machine::new().look(&mut near);
     // Devices that work for the first time in between have their figures only in the later look.
@@ -50,11 +51,11 @@ fn a_shell_elsewhere_tells_what_this_machine_tells_here() {
 
 #[test]
 fn what_the_command_said_is_told_when_it_fails() {
-    let refused = Remote::start(&command("echo Permission denied >&2; exit 255"), &Traces::default());
+    let refused = Remote::start(&command("echo Permission denied >&2; exit 255"), Vec::new(), false);
     let told = refused.unwrap_err();
     assert!(told.contains("255") && told.contains("Permission denied"), "{told}");
     // One that dies later.
-    let mut remote = Remote::start(&command("sh"), &Traces::default()).unwrap();
+    let mut remote = Remote::start(&command("sh"), Vec::new(), false).unwrap();
     let group = Pid::from_raw(i32::try_from(remote.child.id()).unwrap()).unwrap();
     kill_process_group(group, Signal::KILL).unwrap();
     let mut values = Values::default();
@@ -70,7 +71,7 @@ fn what_the_command_said_is_told_when_it_fails() {
 
 #[test]
 fn a_command_that_is_no_shell_or_never_ends_is_ended() {
-    let mut remote = Remote::start(&command("sh; exec sleep 1000"), &Traces::default()).unwrap();
+    let mut remote = Remote::start(&command("sh; exec sleep 1000"), Vec::new(), false).unwrap();
     let status = remote.end().unwrap();
     assert!(!status.success(), "it was killed: {status}");
     // Its output is closed with it, which the thread that reads it may notice later than we do.
@@ -79,7 +80,7 @@ fn a_command_that_is_no_shell_or_never_ends_is_ended() {
 
 #[test]
 fn a_command_that_stops_answering_is_given_up() {
-    let mut remote = Remote::start(&command("sh"), &Traces::default()).unwrap();
+    let mut remote = Remote::start(&command("sh"), Vec::new(), false).unwrap();
     let group = Pid::from_raw(i32::try_from(remote.child.id()).unwrap()).unwrap();
     kill_process_group(group, Signal::STOP).unwrap();
     let mut values = Values::default();
@@ -96,8 +97,8 @@ fn a_command_that_stops_answering_is_given_up() {
 fn variables_with_passwords_stay_here() {
     // A variable that every account has stands for one with a password.
     let mut command = command("printenv HOME > /dev/null && echo shown >&2; exit 1");
-    assert!(Remote::start(&command, &Traces::default()).unwrap_err().contains("shown"));
+    assert!(Remote::start(&command, Vec::new(), false).unwrap_err().contains("shown"));
     command.hidden.push("HOME".to_owned());
-    let told = Remote::start(&command, &Traces::default()).unwrap_err();
+    let told = Remote::start(&command, Vec::new(), false).unwrap_err();
     assert!(told.contains("ended") && !told.contains("shown"), "{told}");
 }
