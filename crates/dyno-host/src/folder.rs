@@ -68,7 +68,6 @@ impl Folder {
         Self::open(parent)?.folder(name)?.checked(owner)
     }
 
-    /// Opens a folder in this one.
     pub(crate) fn folder(&self, name: impl AsRef<OsStr>) -> io::Result<Self> {
         let path = self.path.join(name.as_ref());
         let flags = OFlags::DIRECTORY | OFlags::RDONLY | CAREFULLY;
@@ -122,7 +121,6 @@ impl Folder {
         Ok(entries)
     }
 
-    /// What an entry is now.
     pub(crate) fn kind(&self, name: impl AsRef<OsStr>) -> io::Result<Kind> {
         let found = self.status(name.as_ref())?;
         Ok(match FileType::from_raw_mode(found.st_mode) {
@@ -158,7 +156,6 @@ impl Folder {
         rustix::fs::symlinkat(to, &self.descriptor, name.as_ref()).map_err(at(&self.path.join(name.as_ref())))
     }
 
-    /// Where a link leads.
     pub(crate) fn link_target(&self, name: impl AsRef<OsStr>) -> io::Result<PathBuf> {
         let found = rustix::fs::readlinkat(&self.descriptor, name.as_ref(), Vec::new());
         let found = found.map_err(at(&self.path.join(name.as_ref())))?;
@@ -204,7 +201,6 @@ impl Folder {
         fchmod(&self.descriptor, Mode::RWXU | Mode::XGRP).map_err(at(&self.path))
     }
 
-    /// Where it was found, for messages.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

@@ -7,9 +7,7 @@ use std::fs;
 pub(crate) struct ProcessStat {
     /// It has ended, and nobody has reaped it yet.
     pub(crate) is_zombie: bool,
-    /// Number of the parent.
     pub(crate) parent: u32,
-    /// Number of its process group.
     pub(crate) group: u32,
     /// Ticks in user mode and in the kernel, of threads that ended too.
     pub(crate) ticks: [f64; 2],

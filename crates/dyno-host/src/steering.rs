@@ -18,7 +18,6 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Settings, by name.
 type Settings = BTreeMap<String, String>;
 
 /// Pause between two attempts to connect.

@@ -19,11 +19,9 @@ pub(crate) const INTERRUPTED: u8 = 130;
 /// SIGPIPE ended, as it ends sysbench.
 pub(crate) const UNREAD: u8 = 141;
 
-/// One run of the program.
 pub(crate) struct Job<'a> {
     /// All options, those of the script included.
     pub(crate) options: Options,
-    /// The way to the terminal.
     pub(crate) logger: Arc<Logger>,
     /// Number of interrupts by the user so far.
     pub(crate) interrupts: &'a AtomicUsize,

@@ -325,7 +325,6 @@ impl Source {
     }
 }
 
-/// The words of an error of options.
 fn words(error: &OptionError) -> &str {
     match error {
         OptionError::Argument(text) | OptionError::Fatal(text) | OptionError::Plain(text) => text.trim_end(),

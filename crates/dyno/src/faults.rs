@@ -23,7 +23,6 @@ const COMMAND_LIMIT: Duration = Duration::from_secs(600);
 /// Longest time that a server may take to answer after it was started again; it may have much to recover.
 const ANSWER_LIMIT: Duration = Duration::from_secs(120);
 
-/// The faults of one trial.
 pub(crate) struct Faults {
     nodes: Arc<Vec<FaultNode>>,
     /// Ways that can be cut, by the node that each leads to.
@@ -127,7 +126,6 @@ struct Maker {
     /// How much later the faults come, as a share of what the plan allows.
     share: f64,
     warmup: Nanos,
-    /// What commands are told.
     environment: Vec<(String, String)>,
     nodes: Arc<Vec<FaultNode>>,
     gates: Arc<Vec<(String, Arc<Gate>)>>,

@@ -12,7 +12,6 @@ use std::io::{self, IsTerminal, Write};
 /// Most often that the progress display is drawn, per second.
 const DRAWS_PER_SECOND: u8 = 4;
 
-/// Writes to stdout and stderr.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Printer {
     is_quiet: bool,

@@ -11,10 +11,8 @@ use dyno_model::record::TrialRecord;
 use dyno_model::search::{Climb, Next, Search, Step};
 use std::collections::BTreeMap;
 
-/// Measures a treatment.
 type Measure<'m> = dyn FnMut(&Trial, &Treatment, &mut dyn Listener) -> Result<TrialRecord, Missing> + 'm;
 
-/// The searches of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Searches {
     /// What was found last, by treatment: the next block begins near it.
@@ -71,7 +69,6 @@ impl Searches {
     }
 }
 
-/// A treatment at one load.
 fn with_load(treatment: &Treatment, search: Search, load: f64) -> Treatment {
     let mut under = treatment.clone();
     match search.most {

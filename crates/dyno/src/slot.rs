@@ -6,7 +6,6 @@ use dyno_model::plan::WholePlot;
 /// A system that could not be brought up so many times in a row is not tried again.
 const FAILURES_MAX: u32 = 2;
 
-/// A place for one system.
 #[derive(Default)]
 pub(crate) struct Slot<'p> {
     /// The system, while it answers.

@@ -26,7 +26,6 @@ const SPEC_MAX: u64 = 1 << 20;
 pub(crate) struct Experiment {
     /// The file's text without passwords, as it is stored with the results.
     pub(crate) text: String,
-    /// What follows from it.
     pub(crate) plan: Plan,
 }
 
@@ -79,7 +78,6 @@ fn input<'a>(name: &'a str, text: &'a str) -> Input<'a> {
     }
 }
 
-/// A script of a spec.
 fn script(file: &Path) -> Result<String, String> {
     let bytes = text::read(file, text::SCRIPT_MAX).map_err(|error| text::reason(&error))?;
     String::from_utf8(bytes).map_err(|error| format!("line {} is not UTF-8", line_of(&error).1))

@@ -17,7 +17,6 @@ struct Database {
 #[derive(Default)]
 pub(crate) struct Spread(Vec<Database>);
 
-/// What is wanted of databases.
 #[derive(Clone, Copy)]
 pub(crate) struct Wish {
     pub(crate) policy: DataPolicy,

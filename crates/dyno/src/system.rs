@@ -20,7 +20,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A system that answers.
 pub(crate) struct Ready {
     pub(crate) source: Source,
     /// Limit of connections, by which all questions to it are limited as well.
@@ -117,7 +116,6 @@ impl Ready {
         Some(self.within_limit(self.started(way)?.target.clone()))
     }
 
-    /// Where clients connect.
     pub(crate) fn target(&self) -> Target {
         match &self.source {
             Source::Managed(server) => self.within_limit(server.target()),

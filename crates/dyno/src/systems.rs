@@ -39,7 +39,6 @@ pub(crate) fn connections_beside(plan: &Plan, system: usize) -> u32 {
     CONNECTIONS_BESIDE + plan.databases_of(system).len() as u32
 }
 
-/// All systems of a plan.
 pub(crate) struct Systems<'p> {
     pub(crate) plan: &'p Plan,
     slots: Vec<Slot<'p>>,
@@ -49,7 +48,6 @@ pub(crate) struct Systems<'p> {
     block: u32,
     /// Data sets that were loaded and can be restored by copy.
     saved: Vec<(DataSetKey, Arc<SavedDataSet>)>,
-    /// The disks that the servers write to.
     pub(crate) disks: DiskWatch,
     /// Findings about settings that were told.
     told: Vec<Finding>,
@@ -425,7 +423,6 @@ impl<'p> Systems<'p> {
         })
     }
 
-    /// The system of a treatment.
     pub(crate) fn system_of(&self, treatment: usize) -> usize {
         self.plan.treatments[treatment].system
     }

@@ -13,7 +13,6 @@ use dyno_pgbench::{mentions, reads};
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicUsize;
 
-/// The workloads of a treatment.
 pub(crate) struct Together<'p> {
     /// The one that the treatment is about is the first.
     pub(crate) members: Vec<Member<'p>>,
@@ -36,7 +35,6 @@ pub(crate) struct Member<'p> {
     pub(crate) is_audited: bool,
 }
 
-/// What a workload may change.
 enum Changes {
     /// Tables among these words; none: it only reads.
     Of(BTreeSet<String>),

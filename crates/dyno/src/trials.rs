@@ -19,7 +19,6 @@ use dyno_store::environment::boot_id;
 use dyno_store::{RunWriter, utc_now};
 use std::collections::BTreeSet;
 
-/// How the trials of a run went.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     /// Trials measured to their end, those of an earlier part of the run included.

@@ -13,7 +13,6 @@ use dyno_model::target::{Engine, QueryMode};
 use dyno_pgbench::{SQL, Transactions};
 use dyno_sysbench::Scripts;
 
-/// Whatever clients do.
 pub(crate) enum AnyWorkload {
     Native(Native),
     Sql(Transactions),
@@ -61,7 +60,6 @@ impl AnyWorkload {
         Native::build(workload, setting).map(Self::Native)
     }
 
-    /// Its tables and rows.
     pub(crate) fn data(&self) -> &dyn DataSet {
         match self {
             Self::Native(native) => native.data(),

@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 
 /// What an engine's systems can be asked beside the load.
 pub(crate) struct Questions {
-    /// What is known of its settings.
     pub(crate) settings: Settings,
     /// Connects for the monitor, whose further questions go over that connection; tells the number of the server's thread or
     /// process that works for it, too. Figures of databases are summed over those that are named. `None` where there is nothing to see.
@@ -31,18 +30,15 @@ pub(crate) struct TableQuestions {
     pub(crate) cache: &'static str,
 }
 
-/// Connects for the monitor.
 pub(crate) type Observe = fn(&Target, &[String]) -> Asked<Watched>;
 
 /// What is asked by the monitor, with the number of the thread or process that answers, where it is known.
 pub(crate) type Watched = (Box<dyn Observed>, Option<u32>);
 
-/// Reads what a server counts, by name.
 type Count = fn(&mut ControlConnection, &[String]) -> Asked<BTreeMap<String, i64>>;
 
 /// What a server can be asked beside the load.
 pub(crate) struct ServerQuestions {
-    /// How many connections it takes.
     pub(crate) connection_limit: fn(&mut ControlConnection) -> Asked<ConnectionLimit>,
     /// Sessions besides the asking one: number, account, origin, database, state.
     pub(crate) foreign_sessions: &'static str,
@@ -75,7 +71,6 @@ pub(crate) struct Settings {
     pub(crate) shaping: &'static [&'static str],
     /// Options that no server tells back.
     pub(crate) untold: &'static [&'static str],
-    /// Reads all of them.
     pub(crate) read: fn(&mut ControlConnection) -> Asked<FoundSettings>,
     /// A name in lower case as the server lists it.
     pub(crate) listed: fn(&str) -> String,

@@ -69,11 +69,7 @@ enum Order {
     /// Run this at the very end, after the server has stopped and the folders are gone.
     Last(Last),
     /// Copy a file of the scratch folder to a lasting place before the folder goes.
-    Keep {
-        from: PathBuf,
-        /// Its copy.
-        to: PathBuf,
-    },
+    Keep { from: PathBuf, to: PathBuf },
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -183,13 +179,11 @@ impl GuardSignal {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Reply {
-    /// The folder was made.
     Folder(PathBuf),
     Started {
         pid: u32,
     },
     Ended(Exit),
-    /// The signal was sent.
     Signalled,
     /// The order could not be carried out.
     Refused(String),

@@ -79,7 +79,6 @@ impl Shared {
         }
     }
 
-    /// Waits for the process to end.
     fn wait_exit(&self, limit: Duration, requests: usize) -> Result<Option<Exit>, GuardError> {
         let found = self.wait_for(limit, requests, |state| match state.exit {
             Some(exit) => Some(Ok(exit)),

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// Reads the machine.
 #[derive(Debug)]
 pub(super) struct Machine {
     ticks_per_second: f64,

@@ -43,7 +43,6 @@ pub(super) enum Order {
     Stop,
 }
 
-/// One look.
 #[derive(Debug)]
 pub(super) struct Reading {
     pub(super) at: Instant,

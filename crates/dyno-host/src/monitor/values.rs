@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-/// Values by name.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Values(pub(super) BTreeMap<String, f64>);
 

@@ -22,7 +22,6 @@ const WRITTEN: u64 = 1 << 20;
 /// Largest storage that is filled: at 1 GB/s it takes a minute, while the clients are at work.
 const STORAGE_MAX: u64 = 64 << 30;
 
-/// The storage under a server's data.
 pub(super) struct FullDisk {
     /// Where the storage is mounted.
     storage: PathBuf,

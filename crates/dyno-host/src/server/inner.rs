@@ -14,9 +14,7 @@ pub(super) struct InnerNode {
     pub(super) name: String,
     /// Number of its process; 0 before it was started.
     pub(super) pid: u32,
-    /// How it was started.
     pub(super) launch: Option<Launch>,
-    /// What was done to it on purpose.
     pub(super) harmed: Harmed,
     pub(super) guard: Guard,
     pub(super) home: Home,

@@ -27,7 +27,6 @@ pub struct RunningServer {
     /// Its own place in a cluster, and the nodes that joined it there.
     pub(super) seat: Option<Seat>,
     pub(super) joiners: Vec<RunningServer>,
-    /// What was done to it on purpose.
     pub(super) harmed: Harmed,
     /// Nodes of its cluster that no client talks to, in the order in which they were started.
     pub(super) inner: Vec<InnerNode>,
@@ -49,7 +48,6 @@ pub(super) struct DataPlace {
 /// What there is besides, when the server is a process.
 pub(super) struct ServerProcess {
     pub(super) pid: u32,
-    /// How it was started.
     pub(super) launch: Launch,
     pub(super) kept_log: Option<PathBuf>,
     pub(super) stop: Vec<StopStep>,

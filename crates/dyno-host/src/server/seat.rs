@@ -77,7 +77,6 @@ impl Seat {
         matches!(self.membership, Membership::Galera { .. }).then_some(GALERA_BARRIER)
     }
 
-    /// Chooses where it listens for the others.
     pub(super) fn choose_ports(&mut self, next_port: &mut dyn FnMut() -> io::Result<u16>) -> io::Result<()> {
         if let Membership::Galera { ports, .. } = &mut self.membership {
             *ports = Ports { group: next_port()?, incremental: next_port()?, snapshot: next_port()? };

@@ -35,7 +35,6 @@ pub(super) struct Site<'a> {
     pub(super) connections: u32,
     /// True when accounts and databases come with the data: from a loaded folder, or from the cluster that it joins.
     pub(super) has_accounts: bool,
-    /// Its place in a cluster.
     pub(super) seat: Option<Seat>,
 }
 
@@ -54,7 +53,6 @@ impl Site<'_> {
         self.seat.as_ref().is_some_and(Seat::is_joining)
     }
 
-    /// The socket's file.
     pub(super) fn socket(&self) -> PathBuf {
         self.socket_folder.join((self.recipe.socket_name)(self.port))
     }

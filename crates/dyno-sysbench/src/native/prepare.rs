@@ -18,13 +18,11 @@ const CONNECTIONS_MIN: usize = 4;
 /// Why tables could not be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PrepareError {
-    /// What the server said.
     pub(crate) failure: OperationFailure,
     /// Statement that it refused, if it was a single one.
     pub(crate) statement: Option<String>,
 }
 
-/// What [`prepare`] needs to know.
 pub(crate) struct Preparation<'a> {
     /// Addresses, taken in turn by the threads.
     pub(crate) targets: &'a [Target],

@@ -4,13 +4,11 @@ use dyno_model::catalog;
 
 pub(crate) use dyno_lua::{BadValue, OptionKind as Kind, OptionValue as Value};
 
-/// One option that can be given.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Definition {
     /// Name with underscores.
     pub(crate) name: String,
     pub(crate) kind: Kind,
-    /// Value when it is not given.
     pub(crate) default: Value,
     /// The default as help shows it in brackets; `None` shows no brackets.
     pub(crate) shown_default: Option<String>,

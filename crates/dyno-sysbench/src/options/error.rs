@@ -1,6 +1,5 @@
 //! What is wrong with a command line, and what is only told.
 
-/// What is wrong with the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum OptionError {
     /// Said on standard error.

@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Layout of reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Layout {
     /// As sysbench 1.0.20 prints them.
@@ -52,7 +51,6 @@ pub(crate) struct General {
     pub(crate) interval: Option<Duration>,
     /// Times after the common start at which there is a whole report, sorted, each once.
     pub(crate) checkpoints: Vec<Duration>,
-    /// Per-thread figures.
     pub(crate) debug: bool,
     /// Least important level that is written.
     pub(crate) verbosity: u8,

@@ -30,7 +30,6 @@ use std::path::Path;
 pub use curve::curve;
 pub(crate) use error::{OptionError, OptionWarning, invalid};
 
-/// All options of one program run.
 #[derive(Clone)]
 pub(crate) struct Options {
     pub(crate) positionals: Positionals,
@@ -225,7 +224,6 @@ impl Options {
     }
 }
 
-/// State of the first pass.
 struct FirstPass<'a> {
     definitions: &'a BTreeMap<String, Definition>,
     positionals: Positionals,

@@ -12,7 +12,6 @@ pub(crate) struct Group {
     pub(crate) rows: &'static [Row],
 }
 
-/// An option as help shows it.
 #[derive(Debug)]
 pub(crate) struct Row {
     /// Name with dashes.
@@ -35,7 +34,6 @@ macro_rules! rows {
 }
 
 impl Group {
-    /// The options as definitions.
     pub(crate) fn definitions(&self) -> impl Iterator<Item = Definition> {
         self.rows.iter().map(definition)
     }

@@ -6,7 +6,6 @@ use super::snapshot::Snapshot;
 use crate::logger::Level;
 use crate::options::general::{General, Layout};
 
-/// One message of the log.
 pub(crate) type Message = (Level, String);
 
 /// The report as messages, in order.

@@ -8,7 +8,6 @@ use serde_json::{Map, Value, json};
 /// Version of the document's fields.
 const FORMAT: u32 = 1;
 
-/// What a run was.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Description {
     /// Script, as named on the command line.

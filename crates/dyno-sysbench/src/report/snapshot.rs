@@ -23,7 +23,6 @@ impl Default for Latency {
 }
 
 impl Latency {
-    /// Adds another period's latencies.
     pub(crate) fn add(&mut self, other: &Self) {
         self.exact.add(&other.exact);
         self.histogram.add(&other.histogram).expect("both histograms have the same bounds and grow");

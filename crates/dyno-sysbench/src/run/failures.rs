@@ -8,7 +8,6 @@ use dyno_model::engine::Sending;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{Engine, Target};
 
-/// What was being done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action<'a> {
     /// Connecting, or preparing statements: which of them, the failure tells.

@@ -36,7 +36,6 @@ const ENDLESS: Duration = Duration::from_secs(u32::MAX as u64);
 pub(crate) struct Runner {
     /// `native` or `lua`.
     pub(crate) runner: &'static str,
-    /// How reports are printed.
     pub(crate) printing: Printing,
     /// What is said at the common start.
     pub(crate) start: Arc<Start>,
@@ -114,7 +113,6 @@ pub(crate) fn script(job: &Job<'_>, script: &LoadedScript) -> u8 {
     code
 }
 
-/// The threads of a script.
 pub(crate) fn threads(general: &General) -> ScriptThreads {
     ScriptThreads {
         stack: general.stack_size.max(STACK_MIN) as usize,

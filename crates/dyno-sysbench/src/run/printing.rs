@@ -18,10 +18,8 @@ const ENDING: Duration = Duration::from_secs(5);
 /// Stack of the printing thread: hooks of scripts run on it.
 const STACK: usize = 1 << 20;
 
-/// What printing needs to know.
 #[derive(Clone)]
 pub(crate) struct Printing {
-    /// The way to the terminal.
     pub(crate) logger: Arc<Logger>,
     pub(crate) general: General,
     /// Whether SQL is used, which decides the layout. Asked each time: a script may begin to use it late.

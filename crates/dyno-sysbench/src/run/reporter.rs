@@ -230,7 +230,6 @@ fn since(now: &[ClientShare], before: &[ClientShare]) -> Vec<ClientShare> {
         .collect()
 }
 
-/// A whole run.
 fn whole(record: &LoadRecord, threads: u32) -> Snapshot {
     let ledger = &record.ledger;
     let elapsed = Duration::from_nanos(record.elapsed.0);

@@ -23,13 +23,11 @@ pub(crate) struct LuaScripts {
     pub(crate) seed: u64,
     /// What is held against the data in the end.
     pub(crate) audit: Arc<OwnAudit>,
-    /// Where failures are told.
     pub(crate) logger: Arc<Logger>,
     /// What is said before the first event.
     pub(crate) start: Arc<Start>,
 }
 
-/// One of the scripts.
 pub(crate) struct Part {
     pub(crate) name: String,
     pub(crate) weight: u32,

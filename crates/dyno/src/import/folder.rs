@@ -23,7 +23,6 @@ pub(crate) struct Named {
     pub(crate) system: String,
     /// Where it was read.
     pub(crate) file: String,
-    /// What was read.
     pub(crate) reading: Reading,
 }
 

@@ -23,18 +23,15 @@ pub(crate) struct Reading {
     pub(crate) measured: Nanos,
     /// Transactions per second, where the file says them and not how many there were.
     pub(crate) rate: Option<f64>,
-    /// Its counts.
     pub(crate) ledger: Ledger,
     /// Its response times; 0 where unknown.
     pub(crate) latency: LatencySummary,
-    /// Its course.
     pub(crate) course: Course,
 }
 
 /// How a run went from second to second.
 #[derive(Debug, Clone, Default)]
 pub(crate) enum Course {
-    /// Nobody knows.
     #[default]
     Unknown,
     /// Rates are known, and not all response times.

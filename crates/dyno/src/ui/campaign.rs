@@ -20,12 +20,10 @@ pub(super) struct Campaign {
     current: Option<Current>,
 }
 
-/// The trial that runs.
 #[derive(Debug, Clone)]
 pub(super) struct Current {
     /// Position in the run order, from 0.
     pub(super) position: usize,
-    /// When it began.
     started: Duration,
     /// Phase, once it has entered one, and when that began.
     phase: Option<(Phase, Duration)>,
@@ -37,7 +35,6 @@ pub(super) struct Current {
 }
 
 impl Current {
-    /// The phase it is in.
     pub(super) fn phase(&self) -> Option<Phase> {
         self.phase.map(|(phase, _)| phase)
     }

@@ -44,7 +44,6 @@ pub struct RemoteCommand {
     pub hidden: Vec<String>,
 }
 
-/// The running command.
 #[derive(Debug)]
 pub(super) struct Remote {
     child: Child,
