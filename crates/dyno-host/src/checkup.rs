@@ -3,6 +3,7 @@
 use crate::monitor::others::{self, Everybody};
 use crate::monitor::{Values, procfs};
 use dyno_model::finding::{Finding, Severity};
+use dyno_model::observation::Observation;
 use rustix::fs::{Mode, OFlags, fdatasync, open};
 use std::hint::black_box;
 use std::io::{self, Write};
@@ -55,51 +56,35 @@ pub fn clock_cost() -> f64 {
     began.elapsed().as_nanos() as f64 / f64::from(CLOCK_READINGS)
 }
 
-/// Memory of the machine in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Memory {
-    /// In all.
-    pub total: u64,
-    /// What programs could still get without swapping.
-    pub available: u64,
-    /// What lies in swap.
-    pub swapped: u64,
-}
-
 /// The machine's memory now; `None` when the system does not tell.
 #[must_use]
-pub fn memory() -> Option<Memory> {
+pub fn memory() -> Option<Observation> {
     memory_of(&std::fs::read_to_string("/proc/meminfo").ok()?)
 }
 
-fn memory_of(meminfo: &str) -> Option<Memory> {
+fn memory_of(meminfo: &str) -> Option<Observation> {
     let mut values = Values::default();
     procfs::meminfo(meminfo, &mut values);
     let bytes = |name: &str| values.get(&format!("host.memory.{name}_bytes")).map(|bytes| bytes as u64);
-    Some(Memory {
+    Some(Observation::Memory {
         total: bytes("total")?,
         available: bytes("available")?,
         swapped: bytes("swap_used").unwrap_or(0),
     })
 }
 
-/// Times of synchronised writes to a folder's disk: what a durable commit costs there at least.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SyncTimes {
-    /// Median.
-    pub p50: Duration,
-    /// The 95th percentile.
-    pub p95: Duration,
-    /// True when the folder is in memory, where nothing is ever written to a disk.
-    pub is_in_memory: bool,
+/// What a durable commit costs at least on a folder's disk.
+#[must_use]
+pub fn disk(folder: &Path) -> Observation {
+    sync_times(folder).unwrap_or_else(|error| Observation::DiskUntimed {
+        folder: folder.display().to_string(),
+        reason: error.to_string(),
+    })
 }
 
 /// Writes a page and has it made durable, up to 200 times within three seconds. The file has no name, and is gone afterwards
-/// whatever happens.
-///
-/// # Errors
-/// When the folder cannot be written to, or its file system has no files without names.
-pub fn sync_times(folder: &Path) -> io::Result<SyncTimes> {
+/// whatever happens. Fails when the folder cannot be written to, or its file system has no files without names.
+fn sync_times(folder: &Path) -> io::Result<Observation> {
     let unnamed = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
     let mut file = std::fs::File::from(open(folder, unnamed, Mode::RUSR | Mode::WUSR)?);
     let is_in_memory = rustix::fs::fstatfs(&file)?.f_type as i64 == TMPFS;
@@ -113,7 +98,8 @@ pub fn sync_times(folder: &Path) -> io::Result<SyncTimes> {
     }
     times.sort_unstable();
     let at = |percent: usize| times[(times.len() * percent).div_ceil(100) - 1];
-    Ok(SyncTimes { p50: at(50), p95: at(95), is_in_memory })
+    let folder = folder.display().to_string();
+    Ok(Observation::Disk { folder, p50: at(50), p95: at(95), is_in_memory })
 }
 
 #[cfg(test)]
@@ -123,7 +109,7 @@ mod tests {
     #[test]
     fn memory_is_read_in_bytes_and_swap_is_what_is_used_of_it() {
         let text = "MemTotal: 2048 kB\nMemFree: 100 kB\nMemAvailable: 1024 kB\nSwapTotal: 512 kB\nSwapFree: 500 kB\n";
-        let expected = Memory { total: 2048 << 10, available: 1024 << 10, swapped: 12 << 10 };
+        let expected = Observation::Memory { total: 2048 << 10, available: 1024 << 10, swapped: 12 << 10 };
         assert_eq!(memory_of(text), Some(expected));
         assert_eq!(memory_of(""), None);
     }

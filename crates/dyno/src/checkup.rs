@@ -4,7 +4,6 @@ use dyno_drivers::open_files;
 use dyno_host::checkup;
 use dyno_model::observation::Observation;
 use dyno_store::environment::Environment;
-use std::path::Path;
 
 /// What can be told at once: processors, clock, memory, limits.
 pub(crate) fn machine(environment: &Environment) -> Vec<Observation> {
@@ -15,11 +14,7 @@ pub(crate) fn machine(environment: &Environment) -> Vec<Observation> {
         Observation::Clock { nanos: checkup::clock_cost(), source },
     ];
     seen.extend(setting("scaling_governor").map(|name| Observation::Governor { name: name.to_owned() }));
-    seen.extend(checkup::memory().map(|memory| Observation::Memory {
-        total: memory.total,
-        available: memory.available,
-        swapped: memory.swapped,
-    }));
+    seen.extend(checkup::memory());
     seen.push(Observation::OpenFiles { limit: open_files::raise_limit() });
     seen.extend(setting("net.ipv4.ip_local_port_range").and_then(ports));
     seen
@@ -29,20 +24,6 @@ fn ports(range: &str) -> Option<Observation> {
     let (first, last) = range.split_once(char::is_whitespace)?;
     let (first, last): (u32, u32) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
     Some(Observation::Ports { number: last.checked_sub(first)? + 1 })
-}
-
-/// What a durable commit costs at least on a folder's disk.
-pub(crate) fn disk(folder: &Path) -> Observation {
-    let name = folder.display().to_string();
-    match checkup::sync_times(folder) {
-        Ok(times) => Observation::Disk {
-            folder: name,
-            p50: times.p50,
-            p95: times.p95,
-            is_in_memory: times.is_in_memory,
-        },
-        Err(error) => Observation::DiskUntimed { folder: name, reason: error.to_string() },
-    }
 }
 
 #[cfg(test)]

@@ -14,12 +14,14 @@ pub(crate) use copy::copy_into;
 pub use copy::{Copied, copy_folder};
 
 use crate::engine::questions;
+use crate::error::HostError;
 use crate::folder::{Folder, Kind, no_name};
-use crate::guard::{Access, Guard, GuardCommand, GuardError, Owner};
+use crate::guard::{Access, Guard, GuardCommand, Owner};
 use crate::settings::listed_name;
 use dyno_model::plan::{ManagedServer, ServerKind};
 use dyno_model::secret::Secret;
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -88,20 +90,22 @@ impl SavedDataSet {
         owner: Option<Owner>,
         password: Secret,
         command: &GuardCommand,
-    ) -> Result<Self, TakeError> {
+    ) -> Result<Self, HostError> {
         let mut guard = Guard::start(command)?;
         let folder = guard.make_folder(beside, "dyno-data", Access::Owned(owner), &[])?;
-        let no_name = || no_name(data);
-        let scratch = Folder::of(data.parent().ok_or_else(no_name)?, owner)?;
-        let (name, to) = (data.file_name().ok_or_else(no_name)?, Folder::of(&folder, owner)?);
-        // What has the name of the data folder is the server's own folder, before it is moved and after.
-        drop(scratch.folder(name)?.checked(owner)?);
-        scratch.rename(name, &to, "data")?;
-        let moved = to.folder("data")?.checked(owner)?;
-        LEFT_OUT.iter().try_for_each(|name| moved.remove_file(name))?;
-        let bytes = allocated(&moved)?;
-        let saved = folder.join("data");
-        Ok(Self { guard, folder: saved, password, bytes })
+        let take = || -> io::Result<u64> {
+            let no_name = || no_name(data);
+            let scratch = Folder::of(data.parent().ok_or_else(no_name)?, owner)?;
+            let (name, to) = (data.file_name().ok_or_else(no_name)?, Folder::of(&folder, owner)?);
+            // What has the name of the data folder is the server's own folder, before it is moved and after.
+            drop(scratch.folder(name)?.checked(owner)?);
+            scratch.rename(name, &to, "data")?;
+            let moved = to.folder("data")?.checked(owner)?;
+            LEFT_OUT.iter().try_for_each(|name| moved.remove_file(name))?;
+            allocated(&moved)
+        };
+        let bytes = take().map_err(|error| uncopied(data, error))?;
+        Ok(Self { guard, folder: folder.join("data"), password, bytes })
     }
 
     /// Removes it; returns what did not work.
@@ -111,13 +115,13 @@ impl SavedDataSet {
     }
 }
 
-/// Why a data folder could not be saved.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum TakeError {
-    #[error(transparent)]
-    Guard(#[from] GuardError),
-    #[error(transparent)]
-    Io(#[from] io::Error),
+/// A data set could not be saved, or restored by copy.
+pub(crate) fn uncopied(path: &Path, reason: impl Display) -> HostError {
+    HostError::of_files(format!(
+        "cannot copy the loaded data set {}: {reason}\n\
+         hint: make room, or name a larger disk as server.scratch, or load it each time with design.data_set = \"load\"",
+        path.display()
+    ))
 }
 
 /// Bytes that a folder's files take on disk; holes take none.

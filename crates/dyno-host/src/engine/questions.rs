@@ -1,7 +1,8 @@
 //! The table that each engine fills in, and what is answered.
 
 use crate::control_connection::{Asked, ControlConnection};
-use crate::monitor::observed::Observed;
+use crate::monitor::Values;
+use crate::monitor::sessions::SeenSession;
 use crate::settings::setting::Setting;
 use dyno_model::target::Target;
 use std::borrow::Cow;
@@ -28,6 +29,17 @@ pub(crate) struct TableQuestions {
     pub(crate) indexes: &'static str,
     /// The setting that says how much memory keeps pages, and its bytes.
     pub(crate) cache: &'static str,
+}
+
+/// A connection for the monitor.
+pub(crate) trait Observed {
+    /// Counters and sizes.
+    fn counters(&mut self, values: &mut Values) -> Asked<()>;
+
+    /// What sessions do, the own one left out; with what they wait for in detail where that costs more. `None` where there are none.
+    fn sessions(&mut self, _is_detailed: bool) -> Asked<Option<Vec<SeenSession>>> {
+        Ok(None)
+    }
 }
 
 pub(crate) type Observe = fn(&Target, &[String]) -> Asked<Watched>;

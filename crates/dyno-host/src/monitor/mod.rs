@@ -6,7 +6,7 @@
 //! * `looker`: the thread that looks, once a second and at the bounds of the window;
 //! * `host`, `processes`: the machine and processes, over `procfs`, which only reads texts;
 //! * `remote`: the same of another machine, through a command;
-//! * `observer`: asks the server, on a thread of its own, what `observed` offers for each engine; `sessions` and `digest` group what its sessions do;
+//! * `observer`: asks the server, on a thread of its own, what `crate::engine` has for each engine; `sessions` and `digest` group what its sessions do;
 //! * `others`: who else worked on this machine;
 //! * `pace`: what costs much is done less often.
 //!
@@ -18,7 +18,6 @@
 mod digest;
 mod host;
 mod looker;
-pub(crate) mod observed;
 mod observer;
 pub(crate) mod others;
 mod pace;

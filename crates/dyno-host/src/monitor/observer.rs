@@ -2,11 +2,10 @@
 //! from looking at the machine, least of all then.
 
 use super::Values;
-use super::observed::Observed;
 use super::pace::{Pace, thread_cpu};
 use super::sessions;
 use crate::control_connection::Asked;
-use crate::engine::{Observe, questions};
+use crate::engine::{Observe, Observed, questions};
 use dyno_model::engine::Quoting;
 use dyno_model::monitor::{SessionGroup, names};
 use dyno_model::target::Target;

@@ -35,15 +35,6 @@ pub(super) fn scratch(path: &Path, reason: impl Display) -> HostError {
     ))
 }
 
-/// A data set could not be saved, or restored by copy.
-pub(super) fn data_set(path: &Path, reason: impl Display) -> HostError {
-    HostError::of_files(format!(
-        "cannot copy the loaded data set {}: {reason}\n\
-         hint: make room, or name a larger disk as server.scratch, or load it each time with design.data_set = \"load\"",
-        path.display()
-    ))
-}
-
 /// The server answers and refuses a question that dyno has to ask.
 pub(super) fn query(kind: ServerKind, doing: &str) -> impl Fn(OperationFailure) -> HostError {
     move |failure| HostError::new(format!("the {kind} server answers, but {doing} failed: {failure}"))

@@ -56,7 +56,7 @@ pub(super) const MARIADB: Recipe = Recipe {
     complete: |_binary| Ok(()),
     initialise,
     launch,
-    identity,
+    identity: "SELECT @@datadir",
     furnish,
     stop,
 };
@@ -183,10 +183,6 @@ fn account_statements(site: &Site<'_>) -> String {
          CREATE USER '{ACCOUNT}'@'%' IDENTIFIED BY '{password}';\n\
          GRANT ALL PRIVILEGES ON *.* TO '{ACCOUNT}'@'%' WITH GRANT OPTION;\n{alone}"
     )
-}
-
-fn identity(site: &Site<'_>) -> (&'static str, String) {
-    ("SELECT @@datadir", path_text(&site.home.data()))
 }
 
 fn furnish(site: &Site<'_>, _session: &mut ControlConnection) -> Result<(), OperationFailure> {

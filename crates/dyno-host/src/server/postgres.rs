@@ -42,7 +42,7 @@ pub(super) const RECIPE: Recipe = Recipe {
     complete: |_binary| Ok(()),
     initialise,
     launch,
-    identity,
+    identity: "SHOW data_directory",
     furnish,
     stop,
 };
@@ -92,10 +92,6 @@ fn launch(site: &Site<'_>) -> Result<Launch, HostError> {
         give(name, value);
     }
     Ok(site.home.launch(site.binary.program.clone(), arguments, site.home.log()))
-}
-
-fn identity(site: &Site<'_>) -> (&'static str, String) {
-    ("SHOW data_directory", path_text(&site.home.data()))
 }
 
 /// Counters per statement, when the user asked for the library that counts them.

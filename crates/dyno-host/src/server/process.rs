@@ -5,7 +5,7 @@ use super::recipes::recipe;
 use super::running::{DataPlace, RunningServer, ServerProcess};
 use super::save::restore;
 use super::seat::Seat;
-use super::site::{ACCOUNT, Home, Recipe, Site};
+use super::site::{ACCOUNT, Home, Recipe, Site, path_text};
 use super::{Binary, StartOptions, account, kept_log, locate, log};
 use crate::control_connection::ControlConnection;
 use crate::error::HostError;
@@ -363,10 +363,10 @@ fn wait_ready(
     // A connection may sit in the queue of a server that does not take any yet; a short limit comes back to look
     // whether the process still lives.
     let target = Target { connect_timeout: Duration::from_secs(2), ..target(site) };
-    let (question, answer) = (recipe.identity)(site);
+    let answer = path_text(&site.home.data());
     loop {
         let failure = match ControlConnection::open(&target)
-            .and_then(|mut session| Ok((session.first(question)?, session)))
+            .and_then(|mut session| Ok((session.first(recipe.identity)?, session)))
         {
             Ok((Some(found), session)) if found.trim_end_matches('/') == answer.trim_end_matches('/') => {
                 return Ok(session);

@@ -1,9 +1,8 @@
 //! A server's data folder after loading: kept, and copied for later starts.
 
 use super::RunningServer;
-use super::error::data_set;
 use super::site::Site;
-use crate::data_set::{SavedDataSet, TakeError, copy_into};
+use crate::data_set::{SavedDataSet, copy_into, uncopied};
 use crate::error::HostError;
 use crate::folder::Folder;
 use crate::guard::Owner;
@@ -21,23 +20,19 @@ impl RunningServer {
     /// When it has no data folder, did not end in order, or the folder cannot be kept. Nothing is left behind then.
     pub fn stop_and_save(mut self) -> Result<SavedDataSet, HostError> {
         let (Some(mut guard), Some(place)) = (self.guard.take(), self.place.take()) else {
-            return Err(data_set(Path::new("-"), format!("{} has no data folder to be saved", self.kind)));
+            return Err(uncopied(Path::new("-"), format!("{} has no data folder to be saved", self.kind)));
         };
         if let Some(process) = self.process.take() {
             let exit = guard.reins.stop(&process.stop)?;
             if !exit.is_some_and(|exit| exit.is_success()) {
                 let how = exit.map_or_else(|| "did not end".to_owned(), |exit| exit.to_string());
-                return Err(data_set(&place.data, format!("the server that loaded it {how}")));
+                return Err(uncopied(&place.data, format!("the server that loaded it {how}")));
             }
         }
         let password = self.target.password.clone();
-        let taken = SavedDataSet::take(&place.data, &place.beside, place.owner, password, &place.guard);
-        let saved = taken.map_err(|error| match error {
-            TakeError::Guard(error) => error.into(),
-            TakeError::Io(error) => data_set(&place.data, error),
-        })?;
+        let saved = SavedDataSet::take(&place.data, &place.beside, place.owner, password, &place.guard)?;
         match guard.finish().into_iter().next() {
-            Some(problem) => Err(data_set(&place.data, problem)),
+            Some(problem) => Err(uncopied(&place.data, problem)),
             None => Ok(saved),
         }
     }
@@ -50,7 +45,7 @@ pub(super) fn restore(site: &Site<'_>, saved: &SavedDataSet) -> Result<(), HostE
     match &site.log_folder {
         None => Ok(()),
         Some(log) => {
-            move_log(&site.recipe.log, &data, log, site.home.owner).map_err(|error| data_set(log, error))
+            move_log(&site.recipe.log, &data, log, site.home.owner).map_err(|error| uncopied(log, error))
         }
     }
 }
@@ -61,13 +56,13 @@ pub(super) fn copy(saved: &SavedDataSet, data: &Path, owner: Option<Owner>) -> R
     let free = disk_space(scratch).map_or(u64::MAX, |space| space.free);
     if free < saved.bytes.saturating_add(ROOM) && !shares_blocks(scratch) {
         let reason = format!("{} MB are free, and a copy takes {} MB", free >> 20, saved.bytes >> 20);
-        return Err(data_set(data, reason));
+        return Err(uncopied(data, reason));
     }
     let copied = Folder::of(&saved.folder, owner).and_then(|from| {
         let name = data.file_name().unwrap_or_default().to_owned();
         copy_into(from, &Folder::of(scratch, owner)?, name, owner)
     });
-    copied.map(|_| ()).map_err(|error| data_set(data, error))
+    copied.map(|_| ()).map_err(|error| uncopied(data, error))
 }
 
 /// True for file systems that can clone files: copies take no room there until something changes.

@@ -149,8 +149,8 @@ pub(super) struct Recipe {
     pub(super) initialise: fn(&Site<'_>) -> Result<Vec<Launch>, HostError>,
     /// The server itself.
     pub(super) launch: fn(&Site<'_>) -> Result<Launch, HostError>,
-    /// A question whose answer is known to this server only, and the answer.
-    pub(super) identity: fn(&Site<'_>) -> (&'static str, String),
+    /// Asks for its data folder, which is known to this server only.
+    pub(super) identity: &'static str,
     /// What is done once it answers.
     pub(super) furnish: fn(&Site<'_>, &mut ControlConnection) -> Result<(), OperationFailure>,
     /// How it is stopped; what follows is force.

@@ -9,8 +9,8 @@ use dyno_engine::loading::{Loading, load_table};
 use dyno_engine::workload::{DataSet, TableDefinition};
 use dyno_model::failure::OperationFailure;
 use dyno_model::target::Target;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicUsize;
 
 /// Connections that fill tables at the same time, at least: one alone leaves the server waiting for the client's next packet.
 const CONNECTIONS_MIN: usize = 4;
@@ -43,29 +43,22 @@ pub(crate) fn prepare(preparation: &Preparation<'_>) -> Result<(), PrepareError>
     let tables = preparation.data.tables();
     let threads = (preparation.threads as usize).clamp(1, tables.len().max(1));
     let connections = CONNECTIONS_MIN.max(preparation.threads as usize).div_ceil(threads);
-    let failed: Mutex<Option<PrepareError>> = Mutex::new(None);
-    let is_over = AtomicBool::new(false);
+    let failed = OnceLock::new();
     std::thread::scope(|scope| {
         for thread in 0..threads {
-            let (tables, failed, is_over) = (&tables, &failed, &is_over);
+            let (tables, failed) = (&tables, &failed);
             scope.spawn(move || {
-                for (number, table) in tables.iter().enumerate().skip(thread).step_by(threads) {
-                    if is_over.load(Ordering::Relaxed) {
-                        return;
-                    }
+                let own = tables.iter().enumerate().skip(thread).step_by(threads);
+                for (number, table) in own.take_while(|_| failed.get().is_none()) {
                     if let Err(error) = make_table(preparation, thread, number, table, connections) {
-                        is_over.store(true, Ordering::Relaxed);
-                        failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get_or_insert(error);
-                        return;
+                        // Only the first is told.
+                        let _ = failed.set(error);
                     }
                 }
             });
         }
     });
-    match failed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
-        Some(error) => Err(error),
-        None => Ok(()),
-    }
+    failed.into_inner().map_or(Ok(()), Err)
 }
 
 fn make_table(
@@ -105,6 +98,7 @@ mod tests {
     use dyno_model::catalog::OptionValue;
     use dyno_model::plan::WorkloadPlan;
     use dyno_model::target::{Endpoint, Engine};
+    use std::sync::Mutex;
 
     /// Prepares two tables in a file; gives the lines and the numbers of rows.
     fn prepared(target: &Target) -> (Result<(), PrepareError>, Vec<String>) {

@@ -10,7 +10,7 @@ use dyno_engine::workload::{Native, Setting};
 use dyno_engine::{LoadInput, LoadRecord};
 use dyno_host::server;
 use dyno_model::catalog::WorkloadDescription;
-use dyno_model::event::Listener;
+use dyno_model::event::Listeners;
 use dyno_model::exit_code;
 use dyno_model::observation::Observation;
 use dyno_model::plan::{LoadPlan, ServerKind, StopRule, WorkloadPlan};
@@ -45,7 +45,7 @@ pub(crate) fn doctor(
     machine.push(Observation::Neighbours { findings: dyno_host::checkup::neighbours(WATCHED) });
     let mut folders = vec![std::env::temp_dir()];
     folders.extend(std::env::current_dir().ok().filter(|folder| *folder != folders[0]));
-    let disks = folders.iter().map(|folder| checkup::disk(folder)).collect();
+    let disks = folders.iter().map(|folder| dyno_host::checkup::disk(folder)).collect();
     let mut generator = Vec::new();
     for clients in CLIENTS {
         generator.push(tried(clients, catalog, &interrupts)?);
@@ -85,16 +85,11 @@ fn tried(
     let load = LoadPlan::new(StopRule::Duration(LOAD));
     let input =
         LoadInput { shares_machine: true, ..LoadInput::new(WORKLOAD, clients, &load, 1, interrupts.count()) };
-    let record = native.run_load(&[target], &input, &mut Silent);
+    let record = native.run_load(&[target], &input, &mut Listeners(Vec::new()));
     let record = record.map_err(|error| failed(error.to_string()))?;
     server.stop().map_err(|error| failed(error.to_string()))?;
     Ok(capacity(clients, &record))
 }
-
-/// Hears nothing of what is tried.
-struct Silent;
-
-impl Listener for Silent {}
 
 fn capacity(clients: u32, record: &LoadRecord) -> Observation {
     let cpu: f64 = record.generator.workers.iter().map(|worker| worker.cpu.as_secs_f64()).sum();

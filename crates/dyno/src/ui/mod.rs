@@ -8,7 +8,7 @@ mod screen;
 
 use crate::interrupt::Interrupts;
 use crate::printer::Printer;
-use dyno_model::event::Listener;
+use dyno_model::event::{Listener, Listeners};
 use dyno_model::plan::Plan;
 use dyno_report::Lang;
 use std::collections::BTreeSet;
@@ -22,13 +22,8 @@ pub(crate) fn listener(
     lang: Lang,
 ) -> Box<dyn Listener> {
     if printer.is_quiet() {
-        return Box::new(Silence);
+        return Box::new(Listeners(Vec::new()));
     }
     let campaign = campaign::Campaign::new(plan.clone(), done);
     Box::new(screen::Screen::new(campaign, interrupts.clone(), printer, lang))
 }
-
-/// Shows nothing.
-struct Silence;
-
-impl Listener for Silence {}

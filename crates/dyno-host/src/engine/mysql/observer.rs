@@ -2,9 +2,8 @@
 //! cost less than the tables of the same content (those are temporary tables, in MariaDB on disk).
 
 use crate::control_connection::{Asked, ControlConnection};
-use crate::engine::questions::Watched;
+use crate::engine::questions::{Observed, Watched};
 use crate::monitor::Values;
-use crate::monitor::observed::Observed;
 use crate::monitor::sessions::SeenSession;
 use dyno_model::monitor::names;
 use dyno_model::target::Target;

@@ -1,9 +1,8 @@
 //! PostgreSQL: the cumulative statistics, and `pg_stat_activity`.
 
 use crate::control_connection::{Asked, ControlConnection};
-use crate::engine::questions::Watched;
+use crate::engine::questions::{Observed, Watched};
 use crate::monitor::Values;
-use crate::monitor::observed::Observed;
 use crate::monitor::sessions::SeenSession;
 use dyno_model::engine::Engine;
 use dyno_model::monitor::names;

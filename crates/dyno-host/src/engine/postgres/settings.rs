@@ -6,9 +6,61 @@ use crate::engine::questions::{FoundSettings, Settings};
 use crate::settings::setting::{Setting, boolean, is_close};
 
 pub(super) const SETTINGS: Settings = Settings {
-    that_matter: &THAT_MATTER,
-    reserved: RESERVED,
-    shaping: &SHAPING,
+    that_matter: &[
+        "autovacuum",
+        "checkpoint_completion_target",
+        "checkpoint_timeout",
+        "commit_delay",
+        "data_checksums",
+        "deadlock_timeout",
+        "default_transaction_isolation",
+        "effective_cache_size",
+        "effective_io_concurrency",
+        "fsync",
+        "full_page_writes",
+        "huge_pages",
+        "io_method",
+        "jit",
+        "lock_timeout",
+        "maintenance_work_mem",
+        "max_connections",
+        "max_parallel_workers_per_gather",
+        "max_wal_size",
+        "min_wal_size",
+        "password_encryption",
+        "plan_cache_mode",
+        "random_page_cost",
+        "server_encoding",
+        "shared_buffers",
+        "shared_preload_libraries",
+        "statement_timeout",
+        "superuser_reserved_connections",
+        "synchronous_commit",
+        "synchronous_standby_names",
+        "wal_compression",
+        "wal_level",
+        "wal_sync_method",
+        "work_mem",
+    ],
+    // Parameters that dyno gives.
+    reserved: &[
+        (
+            &["port", "listen_addresses", "unix_socket_directories", "bonjour"],
+            "dyno chooses where the server listens",
+        ),
+        (
+            &["data_directory", "config_file", "hba_file", "ident_file", "external_pid_file"],
+            "dyno chooses the server's folders and files",
+        ),
+        (&["logging_collector", "log_destination"], "dyno collects the server's log itself"),
+    ],
+    shaping: &[
+        "default_statistics_target",
+        "default_table_access_method",
+        "default_tablespace",
+        "default_toast_compression",
+        "shared_preload_libraries",
+    ],
     read,
     is_same,
     is_rounded: |_, asked, found, _| is_rounded(asked, found),
@@ -18,64 +70,6 @@ pub(super) const SETTINGS: Settings = Settings {
     },
     ..null::SETTINGS
 };
-
-const THAT_MATTER: [&str; 34] = [
-    "autovacuum",
-    "checkpoint_completion_target",
-    "checkpoint_timeout",
-    "commit_delay",
-    "data_checksums",
-    "deadlock_timeout",
-    "default_transaction_isolation",
-    "effective_cache_size",
-    "effective_io_concurrency",
-    "fsync",
-    "full_page_writes",
-    "huge_pages",
-    "io_method",
-    "jit",
-    "lock_timeout",
-    "maintenance_work_mem",
-    "max_connections",
-    "max_parallel_workers_per_gather",
-    "max_wal_size",
-    "min_wal_size",
-    "password_encryption",
-    "plan_cache_mode",
-    "random_page_cost",
-    "server_encoding",
-    "shared_buffers",
-    "shared_preload_libraries",
-    "statement_timeout",
-    "superuser_reserved_connections",
-    "synchronous_commit",
-    "synchronous_standby_names",
-    "wal_compression",
-    "wal_level",
-    "wal_sync_method",
-    "work_mem",
-];
-
-/// Parameters that dyno gives.
-const RESERVED: &[(&[&str], &str)] = &[
-    (
-        &["port", "listen_addresses", "unix_socket_directories", "bonjour"],
-        "dyno chooses where the server listens",
-    ),
-    (
-        &["data_directory", "config_file", "hba_file", "ident_file", "external_pid_file"],
-        "dyno chooses the server's folders and files",
-    ),
-    (&["logging_collector", "log_destination"], "dyno collects the server's log itself"),
-];
-
-const SHAPING: [&str; 5] = [
-    "default_statistics_target",
-    "default_table_access_method",
-    "default_tablespace",
-    "default_toast_compression",
-    "shared_preload_libraries",
-];
 
 fn read(session: &mut ControlConnection) -> Asked<FoundSettings> {
     let rows = session.rows(

@@ -2,9 +2,8 @@
 //! clients' own connections. What can be seen from outside are its files.
 
 use crate::control_connection::Asked;
-use crate::engine::questions::Watched;
+use crate::engine::questions::{Observed, Watched};
 use crate::monitor::Values;
-use crate::monitor::observed::Observed;
 use dyno_model::target::{Endpoint, Target};
 use std::fs;
 use std::path::PathBuf;

@@ -7,9 +7,42 @@ use crate::settings::setting::{Setting, boolean};
 use std::collections::BTreeMap;
 
 pub(super) const SETTINGS: Settings = Settings {
-    that_matter: &THAT_MATTER,
-    reserved: RESERVED,
-    shaping: &SHAPING,
+    that_matter: &[
+        "auto_vacuum",
+        "busy_timeout",
+        "cache_size",
+        "encoding",
+        "foreign_keys",
+        "fullfsync",
+        "journal_mode",
+        "locking_mode",
+        "mmap_size",
+        "page_size",
+        "synchronous",
+        "temp_store",
+        "wal_autocheckpoint",
+    ],
+    // Pragmas that are no settings.
+    reserved: &[(
+        &[
+            "application_id",
+            "incremental_vacuum",
+            "integrity_check",
+            "key",
+            "optimize",
+            "quick_check",
+            "rekey",
+            "schema_version",
+            "shrink_memory",
+            "table_info",
+            "user_version",
+            "wal_checkpoint",
+            "writable_schema",
+        ],
+        "this pragma is an action or a mark, no setting, and dyno gives settings only",
+    )],
+    // Pragmas that are kept in the file; the others belong to connections.
+    shaping: &["auto_vacuum", "encoding", "journal_mode", "page_size"],
     read,
     is_same: |name, asked, found| is_same(name, asked, &found.value),
     size,
@@ -17,49 +50,10 @@ pub(super) const SETTINGS: Settings = Settings {
     ..null::SETTINGS
 };
 
-const THAT_MATTER: [&str; 13] = [
-    "auto_vacuum",
-    "busy_timeout",
-    "cache_size",
-    "encoding",
-    "foreign_keys",
-    "fullfsync",
-    "journal_mode",
-    "locking_mode",
-    "mmap_size",
-    "page_size",
-    "synchronous",
-    "temp_store",
-    "wal_autocheckpoint",
-];
-
-/// Pragmas that are no settings.
-const RESERVED: &[(&[&str], &str)] = &[(
-    &[
-        "application_id",
-        "incremental_vacuum",
-        "integrity_check",
-        "key",
-        "optimize",
-        "quick_check",
-        "rekey",
-        "schema_version",
-        "shrink_memory",
-        "table_info",
-        "user_version",
-        "wal_checkpoint",
-        "writable_schema",
-    ],
-    "this pragma is an action or a mark, no setting, and dyno gives settings only",
-)];
-
-/// Pragmas that are kept in the file; the others belong to connections.
-const SHAPING: [&str; 4] = ["auto_vacuum", "encoding", "journal_mode", "page_size"];
-
 /// There is no list of pragmas with values; those that matter are asked one by one. Others are asked by name.
 fn read(session: &mut ControlConnection) -> Asked<FoundSettings> {
     let mut settings = BTreeMap::new();
-    for name in THAT_MATTER {
+    for &name in SETTINGS.that_matter {
         if let Some(setting) = read_pragma(session, name)? {
             settings.insert(name.to_owned(), setting);
         }
