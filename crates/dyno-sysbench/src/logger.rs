@@ -90,10 +90,7 @@ impl Logger {
             streams.repeated += 1;
             return;
         }
-        let mut line = streams.repetitions();
-        line.push_str(prefix(level));
-        line.push_str(text);
-        line.push('\n');
+        let line = format!("{}{}{text}\n", streams.repetitions(), prefix(level));
         streams.last = Some((level, text.to_owned()));
         self.write(&mut streams, &line);
     }
@@ -104,9 +101,8 @@ impl Logger {
             return;
         }
         let mut streams = self.lock();
-        let mut line = streams.repetitions();
-        line.push_str(prefix(level));
-        line.push_str(&format!("[ {}s ] {text}\n", Seconds(elapsed)));
+        let (repetitions, prefix) = (streams.repetitions(), prefix(level));
+        let line = format!("{repetitions}{prefix}[ {}s ] {text}\n", Seconds(elapsed));
         streams.last = None;
         self.write(&mut streams, &line);
     }

@@ -14,40 +14,25 @@ use dyno_model::catalog::{OptionKind, OptionValue, WorkloadDescription, Workload
 use dyno_model::plan::WorkloadPlan;
 use dyno_model::target::Engine;
 
-/// A bundled script as a native workload.
-#[derive(Debug, Clone)]
-pub(crate) struct NativeScript {
-    /// Workload and all its options.
-    pub(crate) plan: WorkloadPlan,
-    setting: Setting,
+/// The native workload that does what the bundled script of this name does with these options; `None` when there is none, or when it cannot do what the
+/// options ask.
+pub(crate) fn native(script: &str, options: &Options, engine: Engine, seed: u64) -> Option<Native> {
+    let setting = Setting { engine, clients: options.general.threads, seed };
+    Native::build(&plan(script, options)?, setting).ok()
 }
 
-impl NativeScript {
-    /// The native workload that does what the bundled script of this name does with these options; `None` when there is none,
-    /// or when it cannot do what the options ask.
-    pub(crate) fn new(script: &str, options: &Options, engine: Engine, seed: u64) -> Option<Self> {
-        let description = catalog().into_iter().find(|description| {
-            // `rush` is a workload of dyno's own; no script of sysbench has its name.
-            description.name == script && bundled().any(|name| name == script)
-        })?;
-        let mut resolved = resolve(&description, options)?;
-        if script == "bulk_insert" {
-            // No option of the script: an event is a row, and an INSERT is sent when 512 KiB are full.
-            resolved.0.insert("rows_per_insert".to_owned(), OptionValue::Integer(0));
-        }
-        let plan = WorkloadPlan::new(script, resolved);
-        let setting = Setting { engine, clients: options.general.threads, seed };
-        let native = Self { plan, setting };
-        Native::build(&native.plan, setting).is_ok().then_some(native)
+/// Workload and all its options.
+fn plan(script: &str, options: &Options) -> Option<WorkloadPlan> {
+    let description = catalog().into_iter().find(|description| {
+        // `rush` is a workload of dyno's own; no script of sysbench has its name.
+        description.name == script && bundled().any(|name| name == script)
+    })?;
+    let mut resolved = resolve(&description, options)?;
+    if script == "bulk_insert" {
+        // No option of the script: an event is a row, and an INSERT is sent when 512 KiB are full.
+        resolved.0.insert("rows_per_insert".to_owned(), OptionValue::Integer(0));
     }
-
-    /// The workload, made anew.
-    ///
-    /// # Panics
-    /// Never: [`Self::new`] made it once.
-    pub(crate) fn build(&self) -> Native {
-        Native::build(&self.plan, self.setting).expect("the same plan was built before")
-    }
+    Some(WorkloadPlan::new(script, resolved))
 }
 
 /// Every option of the workload with the value that the user gave for it; `None` when one is out of the workload's range.
@@ -107,35 +92,33 @@ mod tests {
     fn options_of_the_command_line_reach_the_workload() {
         let options =
             declared(&["oltp_read_write", "--table-size=250.9", "--tables=3", "--rand-type=pareto", "run"]);
-        let script = NativeScript::new("oltp_read_write", &options, Engine::Mysql, 1).expect("it is native");
-        assert_eq!(script.plan.options.count("table_size"), 250);
-        assert_eq!(script.plan.options.count("tables"), 3);
-        assert_eq!(script.plan.options.text("rand_type"), "pareto");
-        assert_eq!(script.plan.options.count("point_selects"), 10);
+        let plan = plan("oltp_read_write", &options).expect("it is native");
+        assert_eq!(plan.options.count("table_size"), 250);
+        assert_eq!(plan.options.count("tables"), 3);
+        assert_eq!(plan.options.text("rand_type"), "pareto");
+        assert_eq!(plan.options.count("point_selects"), 10);
     }
 
     #[test]
     fn keys_are_drawn_as_in_sysbench_unless_told_otherwise() {
-        let script = NativeScript::new("oltp_read_only", &declared(&["oltp_read_only"]), Engine::Mysql, 1)
-            .expect("it is native");
-        assert_eq!(script.plan.options.text("rand_type"), "special");
+        let plan = plan("oltp_read_only", &declared(&["oltp_read_only"])).expect("it is native");
+        assert_eq!(plan.options.text("rand_type"), "special");
     }
 
     #[test]
     fn an_event_of_bulk_insert_is_a_row() {
-        let script = NativeScript::new("bulk_insert", &declared(&["bulk_insert"]), Engine::Mysql, 1)
-            .expect("it is native");
-        assert_eq!(script.plan.options.count("rows_per_insert"), 0);
+        let plan = plan("bulk_insert", &declared(&["bulk_insert"])).expect("it is native");
+        assert_eq!(plan.options.count("rows_per_insert"), 0);
     }
 
     #[test]
     fn what_the_workload_cannot_do_is_left_to_lua() {
         let options = declared(&["oltp_insert", "--table-size=0"]);
-        assert!(NativeScript::new("oltp_insert", &options, Engine::Mysql, 1).is_none());
+        assert!(native("oltp_insert", &options, Engine::Mysql, 1).is_none());
     }
 
     #[test]
     fn workloads_of_dynos_own_are_no_scripts() {
-        assert!(NativeScript::new("rush", &declared(&["rush"]), Engine::Mysql, 1).is_none());
+        assert!(native("rush", &declared(&["rush"]), Engine::Mysql, 1).is_none());
     }
 }

@@ -85,7 +85,8 @@ impl Options {
             .flat_map(|group| group.definitions())
             .map(|definition| (definition.name.clone(), definition))
             .collect();
-        let mut pass = FirstPass::new(&definitions);
+        let values = definitions.iter().map(|(name, it)| (name.clone(), it.default.clone())).collect();
+        let mut pass = FirstPass { definitions, values, ..FirstPass::default() };
         for word in arguments {
             // Text that is not UTF-8 is replaced, as no option takes any.
             let word = word.to_string_lossy();
@@ -224,8 +225,9 @@ impl Options {
     }
 }
 
-struct FirstPass<'a> {
-    definitions: &'a BTreeMap<String, Definition>,
+#[derive(Default)]
+struct FirstPass {
+    definitions: BTreeMap<String, Definition>,
     positionals: Positionals,
     values: BTreeMap<String, Value>,
     given: BTreeSet<String>,
@@ -233,24 +235,11 @@ struct FirstPass<'a> {
     warnings: Vec<OptionWarning>,
 }
 
-impl<'a> FirstPass<'a> {
-    fn new(definitions: &'a BTreeMap<String, Definition>) -> Self {
-        Self {
-            definitions,
-            positionals: Positionals::default(),
-            values: definitions.iter().map(|(name, it)| (name.clone(), it.default.clone())).collect(),
-            given: BTreeSet::new(),
-            pending: Vec::new(),
-            warnings: Vec::new(),
-        }
-    }
-
+impl FirstPass {
     fn option(&mut self, argument: Argument) -> Result<(), OptionError> {
-        let Some(definition) = self.definitions.get(&argument.name) else {
-            self.pending.push(argument);
-            return Ok(());
-        };
-        let Some(value) = parse(definition, &argument)? else {
+        let definition = self.definitions.get(&argument.name);
+        let value = definition.map(|definition| parse(definition, &argument)).transpose()?;
+        let Some(value) = value.flatten() else {
             self.pending.push(argument);
             return Ok(());
         };

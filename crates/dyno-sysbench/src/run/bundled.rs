@@ -7,9 +7,10 @@ use super::printing::Printing;
 use super::reporter::Start;
 use crate::job::{FAILED, INTERRUPTED, Job, OK};
 use crate::logger::Level;
-use crate::native::NativeScript;
+use crate::native::native;
 use crate::native::prepare::{Preparation, PrepareError, prepare};
 use crate::report::header;
+use dyno_engine::workload::Native;
 use dyno_model::target::{Engine, QueryMode};
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ pub(crate) fn perform(job: &Job<'_>, name: &str) -> Option<u8> {
     let database = &job.options.database;
     let driver = database.driver()?;
     let target = database.targets(driver).first().filter(|_| !database.is_dry(driver))?;
-    let native = |name| NativeScript::new(name, &job.options, target.engine, job.seed);
+    let native = |name| native(name, &job.options, target.engine, job.seed);
     match (job.command(), name) {
         // Nothing is loaded: its tables are empty, and may be there already.
         ("prepare", "bulk_insert") => None,
@@ -27,22 +28,21 @@ pub(crate) fn perform(job: &Job<'_>, name: &str) -> Option<u8> {
             Some(prepare_tables(job, &native("oltp_read_only")?, driver))
         }
         ("prepare", name) => Some(prepare_tables(job, &native(name)?, driver)),
-        ("run", name) => Some(run(job, name, &native(name)?, driver)),
+        ("run", name) => Some(run(job, name, native(name)?, driver)),
         // These send a few statements once: the script does it as well.
         _ => None,
     }
 }
 
-fn prepare_tables(job: &Job<'_>, native: &NativeScript, driver: Engine) -> u8 {
+fn prepare_tables(job: &Job<'_>, native: &Native, driver: Engine) -> u8 {
     let threads = job.options.general.threads;
     if threads > 1 {
         job.logger.notice(header::INITIALIZING);
     }
     let targets = job.options.database.targets(driver);
-    let workload = native.build();
     let outcome = prepare(&Preparation {
         targets,
-        data: workload.data(),
+        data: native.data(),
         threads,
         say: &|line| job.logger.notice(line),
         interrupts: job.interrupts,
@@ -62,7 +62,7 @@ fn prepare_tables(job: &Job<'_>, native: &NativeScript, driver: Engine) -> u8 {
 /// Scripts whose statements are not prepared.
 const AS_TEXT: [&str; 2] = ["bulk_insert", "oltp_insert"];
 
-fn run(job: &Job<'_>, name: &str, native: &NativeScript, driver: Engine) -> u8 {
+fn run(job: &Job<'_>, name: &str, native: Native, driver: Engine) -> u8 {
     let is_text = job.options.database.query_mode == QueryMode::Simple || AS_TEXT.contains(&name);
     let runner = Runner {
         runner: "native",
@@ -82,6 +82,6 @@ fn run(job: &Job<'_>, name: &str, native: &NativeScript, driver: Engine) -> u8 {
         for number in 0..job.options.general.threads {
             job.logger.log(Level::Debug, &format!("Worker thread (#{number}) started"));
         }
-        native.build().run_load(targets, input, listener)
+        native.run_load(targets, input, listener)
     })
 }

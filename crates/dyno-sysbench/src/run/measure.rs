@@ -47,13 +47,6 @@ pub(crate) struct Runner {
     pub(crate) is_text: bool,
 }
 
-impl Runner {
-    /// A script connects as often as it likes, and perhaps never.
-    fn script_may_do_without_connections(&self) -> bool {
-        self.printing.script.is_some()
-    }
-}
-
 /// `run` of a Lua script.
 pub(crate) fn script(job: &Job<'_>, script: &LoadedScript) -> u8 {
     if !script.main.has_function("event") {
@@ -131,7 +124,8 @@ pub(crate) fn measure(
     let engine = runner.targets.first().map(|target| target.engine);
     if let Some(short) = engine.and_then(|engine| open_files::make_room(engine, general.threads).err()) {
         let text = format!("{short}; raise the limit with `{}`", short.remedy());
-        if runner.script_may_do_without_connections() {
+        if runner.printing.script.is_some() {
+            // It connects as often as it likes, and perhaps never.
             job.logger.warning(&text);
         } else {
             job.logger.fatal(&text);

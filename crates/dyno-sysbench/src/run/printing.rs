@@ -28,9 +28,8 @@ pub(crate) struct Printing {
     pub(crate) script: Option<(ReportHooks, Arc<Recipe>)>,
 }
 
-pub(crate) struct Printer {
-    is_over: Receiver<()>,
-}
+/// The thread that prints.
+pub(crate) struct Printer(Receiver<()>);
 
 impl Printing {
     /// Starts the thread. It ends when the other end of `lines` is dropped.
@@ -44,7 +43,7 @@ impl Printing {
             self.print_all(&incoming);
             drop(over);
         })?;
-        Ok((lines, Printer { is_over }))
+        Ok((lines, Printer(is_over)))
     }
 
     fn print_all(self, lines: &Receiver<Line>) {
@@ -107,7 +106,7 @@ impl Printer {
     /// Waits until everything is printed. The sender must be dropped before.
     pub(crate) fn finish(self) {
         // Disconnected is the usual end; after a timeout the thread is left to itself.
-        let _ = self.is_over.recv_timeout(ENDING);
+        let _ = self.0.recv_timeout(ENDING);
     }
 }
 
