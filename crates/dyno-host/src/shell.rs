@@ -58,7 +58,7 @@ pub(crate) fn carry_out(
     guard.reins.launch(launch)?;
     let exit = guard.reins.wait_exit(limit);
     if !matches!(exit, Ok(Some(_))) {
-        guard.reins.stop(&[StopStep::new(GuardSignal::Terminate, PATIENCE)])?;
+        guard.reins.stop(&[StopStep { signal: GuardSignal::Terminate, patience: PATIENCE }])?;
     }
     let ending = match exit? {
         Some(exit) if exit.is_success() => return Ok(()),

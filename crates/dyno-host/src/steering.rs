@@ -89,7 +89,7 @@ impl Steering<'_> {
         // Promised before anything is started.
         guard.run_at_end(Last {
             launch: shell::launch(&in_the_open(&turns.stop), environment(self.name, asked), log),
-            limit_ms: self.plan.time_limit.0 / 1_000_000,
+            limit: self.plan.time_limit.into(),
             what: format!("the command `stop` of {}", self.name),
         })?;
         let turn = Turn(guard);

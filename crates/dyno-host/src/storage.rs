@@ -32,7 +32,7 @@ pub fn prepare(guard: &mut Guard, storage: &Storage, logs: Option<&Path>) -> Res
     if let Some(command) = &storage.after {
         guard.run_at_end(Last {
             launch: launch(storage, command, log("after")),
-            limit_ms: u64::try_from(limit.as_millis()).unwrap_or(u64::MAX),
+            limit,
             what: format!("the command `after` of storage {name:?}"),
         })?;
     }

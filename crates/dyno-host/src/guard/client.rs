@@ -111,8 +111,7 @@ impl Guard {
             return Vec::new();
         }
         // The guard sees the end of its input now.
-        let commands: u64 = self.last.iter().map(|last| last.limit_ms).sum();
-        let limit = ANSWER_LIMIT * 3 + Duration::from_millis(commands);
+        let limit = ANSWER_LIMIT * 3 + self.last.iter().map(|last| last.limit).sum::<Duration>();
         let requests = patience::requests();
         let finished = self.reins.shared.wait_for(limit, requests, |state| {
             let last = state.replies.iter().position(|reply| matches!(reply, Reply::Finished(_)));
@@ -132,6 +131,12 @@ impl Guard {
         let mut problems = vec![GuardError::Gone.to_string()];
         problems.extend(self.undo_ourselves());
         problems
+    }
+
+    /// Ends its process, if it runs, and everything; returns what did not work.
+    pub fn end(&mut self, steps: &[StopStep]) -> Vec<String> {
+        let failed = self.reins.stop(steps).err().map(|error| error.to_string());
+        failed.into_iter().chain(self.finish()).collect()
     }
 
     /// What the guard may still have to do, for people.
@@ -170,7 +175,7 @@ impl Guard {
         };
         let Some(group) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return };
         let force = [(Signal::KILL, Duration::from_secs(10))];
-        let steps = stop.iter().map(|step| (step.signal.number(), Duration::from_millis(step.patience_ms)));
+        let steps = stop.iter().map(|step| (step.signal.number(), step.patience));
         for (signal, patience) in steps.chain(force) {
             let deadline = Instant::now() + patience;
             if is_ours() {

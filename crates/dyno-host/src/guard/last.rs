@@ -40,7 +40,7 @@ fn run(last: &Last) -> Option<String> {
         Err(error) => return fail(format!("cannot be run: {error}")),
     };
     let group = Pid::from_child(&child);
-    let deadline = Instant::now() + Duration::from_millis(last.limit_ms);
+    let deadline = Instant::now() + last.limit;
     loop {
         match child.try_wait() {
             Ok(Some(status)) if status.success() => return None,
@@ -49,7 +49,7 @@ fn run(last: &Last) -> Option<String> {
             Ok(None) => {
                 let _ = kill_process_group(group, Signal::KILL);
                 let _ = child.wait();
-                return fail(format!("did not end within {} s", last.limit_ms / 1000));
+                return fail(format!("did not end within {} s", last.limit.as_secs()));
             }
             Err(error) => return fail(format!("cannot be waited for: {error}")),
         }

@@ -121,8 +121,8 @@ pub struct Launch {
 pub struct Last {
     /// What is run.
     pub launch: Launch,
-    /// How long it may take, milliseconds; then it is killed.
-    pub limit_ms: u64,
+    /// How long it may take; then it is killed.
+    pub limit: Duration,
     /// What it is, for messages.
     pub what: String,
 }
@@ -132,16 +132,8 @@ pub struct Last {
 pub struct StopStep {
     /// What is sent.
     pub signal: GuardSignal,
-    /// How long the process may then take, milliseconds.
-    pub patience_ms: u64,
-}
-
-impl StopStep {
-    /// A step.
-    #[must_use]
-    pub fn new(signal: GuardSignal, patience: Duration) -> Self {
-        Self { signal, patience_ms: u64::try_from(patience.as_millis()).unwrap_or(u64::MAX) }
-    }
+    /// How long the process may then take.
+    pub patience: Duration,
 }
 
 /// Signals that ask a server to end, that do it harm on purpose, or undo that.

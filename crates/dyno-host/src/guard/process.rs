@@ -248,7 +248,7 @@ impl Keeper {
             let Some(running) = &self.running else { return is_end };
             let _ = kill_process_group(running.group, step.signal.number());
             running.wake();
-            match self.wait_ended(Duration::from_millis(step.patience_ms)) {
+            match self.wait_ended(step.patience) {
                 Waited::Enough => {}
                 Waited::DynoIsGone => is_end = true,
                 Waited::InAHurry => break,
@@ -421,7 +421,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut keeper = guarding("trap '' TERM", folder.path());
         keeper.sender.send(Input::Order(Order::Hurry)).unwrap();
-        keeper.stop(&[StopStep::new(GuardSignal::Terminate, FOR_EVER)]);
+        keeper.stop(&[StopStep { signal: GuardSignal::Terminate, patience: FOR_EVER }]);
         assert!(keeper.running.is_none());
     }
 
@@ -431,7 +431,7 @@ mod tests {
         let mut keeper = guarding("true", folder.path());
         let group = keeper.running.as_ref().expect("it runs").group;
         kill_process_group(group, Signal::STOP).unwrap();
-        let ended = keeper.stop(&[StopStep::new(GuardSignal::Terminate, FOR_EVER)]);
+        let ended = keeper.stop(&[StopStep { signal: GuardSignal::Terminate, patience: FOR_EVER }]);
         assert!(!ended && keeper.running.is_none());
     }
 }

@@ -212,10 +212,9 @@ impl Reins {
             return Ok(None);
         }
         self.order(&Order::Stop(steps.to_vec()))?;
-        let patience_ms: u64 = steps.iter().map(|step| step.patience_ms).sum();
+        let patience: Duration = steps.iter().map(|step| step.patience).sum();
         let requests = patience::requests();
-        let limit = Duration::from_millis(patience_ms) + ANSWER_LIMIT;
-        let exit = self.shared.wait_exit(limit, requests)?;
+        let exit = self.shared.wait_exit(patience + ANSWER_LIMIT, requests)?;
         if exit.is_some() || patience::requests() == requests {
             return Ok(exit);
         }

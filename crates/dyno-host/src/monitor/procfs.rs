@@ -71,44 +71,32 @@ pub(super) fn diskstats(text: &str, mut is_wanted: impl FnMut(&str) -> bool, val
         let Some(device) = fields.nth(2) else { continue };
         let rest: Vec<f64> = fields.map_while(|field| field.parse::<u64>().ok()).map(|n| n as f64).collect();
         // Partitions of old kernels (before 2.6.25) have four fields of another meaning.
-        let [
-            reads,
-            _,
-            sectors_read,
-            read_ms,
-            writes,
-            _,
-            sectors_written,
-            write_ms,
-            in_flight,
-            busy_ms,
-            queued_ms,
-            ..,
-        ] = rest.as_slice()
-        else {
-            continue;
-        };
-        if (*reads == 0.0 && *writes == 0.0) || !is_wanted(device) {
+        if rest.len() < 11 || (rest[0] == 0.0 && rest[4] == 0.0) || !is_wanted(device) {
             continue;
         }
-        let mut put =
-            |name: &str, value: f64| values.put(&format!("host.disk.{}{name}", instance(device)), value);
-        put(READS, *reads);
-        put(WRITES, *writes);
-        put(READ_BYTES, sectors_read * SECTOR);
-        put(WRITTEN_BYTES, sectors_written * SECTOR);
-        put(".read_seconds_total", read_ms / 1e3);
-        put(".write_seconds_total", write_ms / 1e3);
-        put(BUSY, busy_ms / 1e3);
-        put(QUEUED, queued_ms / 1e3);
-        put(".in_flight", *in_flight);
-        // Since Linux 5.5: requests to make everything durable.
-        if let [flushes, flush_ms] = rest[11..].get(4..6).unwrap_or_default() {
-            put(".flushes_total", *flushes);
-            put(".flush_seconds_total", flush_ms / 1e3);
+        let name = format!("host.disk.{}", instance(device));
+        for (field, quantity, per_unit) in DISK {
+            let value = rest.get(field).map(|value| value / per_unit);
+            values.put(&format!("{name}{quantity}"), value);
         }
     }
 }
+
+/// Fields of `/proc/diskstats` behind the device, what they count, and how much of it makes a second, a byte or a piece.
+const DISK: [(usize, &str, f64); 11] = [
+    (0, READS, 1.0),
+    (2, READ_BYTES, 1.0 / SECTOR),
+    (3, ".read_seconds_total", 1e3),
+    (4, WRITES, 1.0),
+    (6, WRITTEN_BYTES, 1.0 / SECTOR),
+    (7, ".write_seconds_total", 1e3),
+    (8, ".in_flight", 1.0),
+    (9, BUSY, 1e3),
+    (10, QUEUED, 1e3),
+    // Since Linux 5.5: requests to make everything durable.
+    (15, ".flushes_total", 1.0),
+    (16, ".flush_seconds_total", 1e3),
+];
 
 /// `/proc/net/dev`: the interfaces that have ever carried something.
 pub(super) fn net_dev(text: &str, values: &mut Values) {

@@ -59,11 +59,8 @@ fn launch(site: &Site<'_>) -> Result<Launch, HostError> {
         ),
     ]);
     // What replication of rows needs, and MariaDB does not have by default.
-    for (name, value) in [("binlog_format", "ROW"), ("innodb_autoinc_lock_mode", "2")] {
-        if site.asked(name).is_none() {
-            launch.arguments.push(format!("--{name}={value}"));
-        }
-    }
+    launch.arguments.extend(site.unless_asked("binlog_format", "ROW"));
+    launch.arguments.extend(site.unless_asked("innodb_autoinc_lock_mode", "2"));
     Ok(launch)
 }
 

@@ -50,10 +50,6 @@ impl InnerNode {
 
     /// Stops it and removes its folders; returns what could not be undone.
     pub(super) fn stop(mut self) -> Vec<String> {
-        let failed = match self.guard.reins.exit() {
-            Some(_) => None,
-            None => self.guard.reins.stop(&[]).err().map(|error| error.to_string()),
-        };
-        failed.into_iter().chain(self.guard.finish()).collect()
+        self.guard.end(&[])
     }
 }

@@ -148,16 +148,12 @@ pub(super) fn launch(site: &Site<'_>) -> Result<Launch, HostError> {
         arguments.push("--loose-mysqlx=OFF".to_owned());
     }
     arguments.extend(redo_log(site));
-    if site.asked("local_infile").is_none() {
-        arguments.push("--local-infile=ON".to_owned());
-    }
-    if site.asked("max_connections").is_none() && site.connections > CONNECTIONS_DEFAULT {
-        arguments.push(format!("--max-connections={}", site.connections));
+    arguments.extend(site.unless_asked("local_infile", "ON"));
+    if site.connections > CONNECTIONS_DEFAULT {
+        arguments.extend(site.unless_asked("max_connections", &site.connections.to_string()));
     }
     // Each client prepares its statements on every table; the usual limit of 16,382 is reached with 300 clients.
-    if site.asked("max_prepared_stmt_count").is_none() {
-        arguments.push("--max-prepared-stmt-count=1048576".to_owned());
-    }
+    arguments.extend(site.unless_asked("max_prepared_stmt_count", "1048576"));
     arguments.extend(options(&site.server.settings));
     Ok(site.home.launch(site.binary.program.clone(), arguments, site.home.log()))
 }
@@ -192,5 +188,5 @@ fn furnish(site: &Site<'_>, _session: &mut ControlConnection) -> Result<(), Oper
 }
 
 fn stop(patience: Duration) -> Vec<StopStep> {
-    vec![StopStep::new(GuardSignal::Terminate, patience)]
+    vec![StopStep { signal: GuardSignal::Terminate, patience }]
 }

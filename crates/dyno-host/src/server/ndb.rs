@@ -91,13 +91,8 @@ fn launch(site: &Site<'_>) -> Result<Launch, HostError> {
         format!("--ndb-nodeid={}", MANAGEMENT + number),
     ]);
     // Tables lie in the data nodes unless they say otherwise; servers of a cluster need numbers of their own.
-    for (name, value) in
-        [("default_storage_engine", "NDBCLUSTER".to_owned()), ("server_id", number.to_string())]
-    {
-        if site.asked(name).is_none() {
-            launch.arguments.push(format!("--{name}={value}"));
-        }
-    }
+    launch.arguments.extend(site.unless_asked("default_storage_engine", "NDBCLUSTER"));
+    launch.arguments.extend(site.unless_asked("server_id", &number.to_string()));
     Ok(launch)
 }
 

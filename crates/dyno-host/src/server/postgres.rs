@@ -106,7 +106,7 @@ fn furnish(site: &Site<'_>, session: &mut ControlConnection) -> Result<(), Opera
 /// Fast shutdown ends sessions; the immediate one that may follow still gives shared memory back.
 fn stop(patience: Duration) -> Vec<StopStep> {
     vec![
-        StopStep::new(GuardSignal::Interrupt, patience),
-        StopStep::new(GuardSignal::Quit, Duration::from_secs(5)),
+        StopStep { signal: GuardSignal::Interrupt, patience },
+        StopStep { signal: GuardSignal::Quit, patience: Duration::from_secs(5) },
     ]
 }

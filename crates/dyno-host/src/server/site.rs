@@ -57,6 +57,11 @@ impl Site<'_> {
         self.socket_folder.join((self.recipe.socket_name)(self.port))
     }
 
+    /// A setting of the MySQL family as an option, unless the user gave it.
+    pub(super) fn unless_asked(&self, name: &str, value: &str) -> Option<String> {
+        self.asked(name).is_none().then(|| format!("--{}={value}", name.replace('_', "-")))
+    }
+
     /// The value that the user gave to a setting, under any spelling of its name.
     pub(super) fn asked(&self, name: &str) -> Option<&str> {
         let engine = self.binary.kind.engine();

@@ -36,12 +36,11 @@ pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<Ru
     let restoring = if options.data.is_some() { began.elapsed() } else { Duration::ZERO };
     let mut target = Target::new(Engine::Sqlite, Endpoint::File(data.join("dyno.db")));
 
-    let asked: BTreeMap<&str, &str> =
-        server.settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let asked = &server.settings;
     let pragma = |name: &str, value: &str| format!("PRAGMA {name} = {value}");
     let query = |doing| query(kind, doing);
     let find =
-        |name: &str| asked.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| *value);
+        |name: &str| asked.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value);
     let mut session = ControlConnection::open(&target).map_err(query("opening its scratch file"))?;
     for name in OF_THE_FILE {
         if let Some(value) = find(name) {
@@ -53,7 +52,7 @@ pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<Ru
         session.run(&pragma("journal_mode", "wal")).map_err(query("setting journal_mode"))?;
     }
     drop(session);
-    for (name, value) in &asked {
+    for (name, value) in asked {
         // A write-ahead log is a property of the file: asking for it again would take locks.
         let is_done = OF_THE_FILE.iter().any(|done| done.eq_ignore_ascii_case(name))
             || is_wal && name.eq_ignore_ascii_case("journal_mode");

@@ -36,20 +36,13 @@ impl RunningWay {
     /// Stops it and removes its folder; returns what did not work.
     #[must_use]
     pub fn stop(mut self) -> Vec<String> {
-        let mut problems = Vec::new();
-        if self.guard.reins.exit().is_none()
-            && let Err(error) = self.guard.reins.stop(&stop())
-        {
-            problems.push(error.to_string());
-        }
-        problems.extend(self.guard.finish());
-        problems
+        self.guard.end(&stop())
     }
 }
 
 /// HAProxy ends at once at SIGTERM; connections that are open are closed. So does Tomcat, when its requests are answered.
 fn stop() -> Vec<StopStep> {
-    vec![StopStep::new(GuardSignal::Terminate, PATIENCE)]
+    vec![StopStep { signal: GuardSignal::Terminate, patience: PATIENCE }]
 }
 
 /// A guard with a folder of dyno's own, for what is about to be started there.
