@@ -105,35 +105,35 @@ pub(crate) enum Command {
     NullServer(NullServerArguments),
     /// Print what a shell completes: commands and options
     #[command(after_long_help = COMPLETIONS_EXAMPLES)]
-    Completions(CompletionsArguments),
+    Completions {
+        /// Shell that it is for
+        #[arg(value_name = "SHELL")]
+        shell: Shell,
+    },
     /// Write manual pages
     #[command(after_long_help = MAN_EXAMPLES)]
-    Man(ManArguments),
+    Man {
+        /// Folder to write into; it is made when it is not there
+        #[arg(value_name = "FOLDER")]
+        folder: PathBuf,
+    },
     /// Take sysbench's command line, scripts and options, and print what sysbench prints
     #[command(disable_help_flag = true)]
-    Sysbench(SysbenchArguments),
+    Sysbench {
+        /// As for sysbench: options, script and command in any order; --help lists them
+        #[arg(value_name = "ARGUMENTS", trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
     /// Take pgbench's command line, scripts and options, and print what pgbench prints
     #[command(disable_help_flag = true)]
-    Pgbench(PgbenchArguments),
+    Pgbench {
+        /// As for pgbench: options and database in any order; --help lists them
+        #[arg(value_name = "ARGUMENTS", trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
     /// Look after the servers that another dyno has started, and remove them when it ends
     #[command(hide = true)]
     Guard,
-}
-
-/// sysbench's own command line.
-#[derive(Debug, Args)]
-pub(crate) struct SysbenchArguments {
-    /// As for sysbench: options, script and command in any order; --help lists them
-    #[arg(value_name = "ARGUMENTS", trailing_var_arg = true, allow_hyphen_values = true)]
-    pub(crate) arguments: Vec<OsString>,
-}
-
-/// pgbench's own command line.
-#[derive(Debug, Args)]
-pub(crate) struct PgbenchArguments {
-    /// As for pgbench: options and database in any order; --help lists them
-    #[arg(value_name = "ARGUMENTS", trailing_var_arg = true, allow_hyphen_values = true)]
-    pub(crate) arguments: Vec<OsString>,
 }
 
 /// Which experiment.
@@ -559,22 +559,6 @@ pub(crate) struct NullServerArguments {
     /// Address to listen at, e.g. 127.0.0.1:3399; port 0 lets the system choose
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) listen: SocketAddr,
-}
-
-/// `dyno completions`.
-#[derive(Debug, Args)]
-pub(crate) struct CompletionsArguments {
-    /// Shell that it is for
-    #[arg(value_name = "SHELL")]
-    pub(crate) shell: Shell,
-}
-
-/// `dyno man`.
-#[derive(Debug, Args)]
-pub(crate) struct ManArguments {
-    /// Folder to write into; it is made when it is not there
-    #[arg(value_name = "FOLDER")]
-    pub(crate) folder: PathBuf,
 }
 
 /// Protocols of the null server.

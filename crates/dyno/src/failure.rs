@@ -14,21 +14,17 @@ use std::path::Path;
 pub(crate) struct Failure {
     /// One of [`dyno_model::exit_code`].
     pub(crate) code: u8,
-    what: What,
-}
-
-#[derive(Debug)]
-enum What {
-    /// Errors in a spec, with their places.
-    Spec(Box<Diagnostics>),
-    /// Anything else.
-    Message { text: String, causes: Vec<String>, help: Option<String> },
+    text: String,
+    causes: Vec<String>,
+    help: Option<String>,
+    /// Errors in a spec, with their places, in the place of all that.
+    spec: Option<Box<Diagnostics>>,
 }
 
 impl Failure {
     /// A failure with a message: lower case, no full stop, naming place and value.
     pub(crate) fn new(code: u8, text: impl Into<String>) -> Self {
-        Self { code, what: What::Message { text: text.into(), causes: Vec::new(), help: None } }
+        Self { code, text: text.into(), causes: Vec::new(), help: None, spec: None }
     }
 
     /// Something of the user's files cannot be done, such as `write` one.
@@ -38,21 +34,17 @@ impl Failure {
 
     /// Adds an error and its sources as causes, nearest first.
     pub(crate) fn because(mut self, error: &dyn Error) -> Self {
-        if let What::Message { causes, .. } = &mut self.what {
-            let mut next = Some(error);
-            while let Some(error) = next {
-                causes.push(error.to_string());
-                next = error.source();
-            }
+        let mut next = Some(error);
+        while let Some(error) = next {
+            self.causes.push(error.to_string());
+            next = error.source();
         }
         self
     }
 
     /// Adds what to do about it.
     pub(crate) fn help(mut self, text: impl Into<String>) -> Self {
-        if let What::Message { help, .. } = &mut self.what {
-            *help = Some(text.into());
-        }
+        self.help = Some(text.into());
         self
     }
 
@@ -70,25 +62,21 @@ impl Failure {
         let paint = |word: &str, colour: &str| {
             if is_coloured { format!("\x1b[1;{colour}m{word}\x1b[0m") } else { word.to_owned() }
         };
-        match &self.what {
-            What::Spec(diagnostics) => {
-                let text = if is_coloured { diagnostics.render_styled() } else { diagnostics.render_plain() };
-                let count = diagnostics.len();
-                let errors = if count == 1 { "1 error" } else { &format!("{count} errors") };
-                format!("{text}\n\n{} {errors} in the spec; nothing was run", paint("error:", "31"))
-            }
-            What::Message { text, causes, help } => {
-                let mut message =
-                    format!("{} {}", paint(dyno_report::label(Label::Error, lang), "31"), lines(text));
-                let mut add = |label: Label, colour: &str, text: &str| {
-                    let label = paint(dyno_report::label(label, lang), colour);
-                    message.push_str(&format!("\n  {label} {}", lines(text)));
-                };
-                causes.iter().for_each(|cause| add(Label::Because, "2", cause));
-                help.iter().for_each(|help| add(Label::Help, "36", help));
-                message
-            }
+        if let Some(diagnostics) = &self.spec {
+            let text = if is_coloured { diagnostics.render_styled() } else { diagnostics.render_plain() };
+            let count = diagnostics.len();
+            let errors = if count == 1 { "1 error" } else { &format!("{count} errors") };
+            return format!("{text}\n\n{} {errors} in the spec; nothing was run", paint("error:", "31"));
         }
+        let mut message =
+            format!("{} {}", paint(dyno_report::label(Label::Error, lang), "31"), lines(&self.text));
+        let mut add = |label: Label, colour: &str, text: &str| {
+            let label = paint(dyno_report::label(label, lang), colour);
+            message.push_str(&format!("\n  {label} {}", lines(text)));
+        };
+        self.causes.iter().for_each(|cause| add(Label::Because, "2", cause));
+        self.help.iter().for_each(|help| add(Label::Help, "36", help));
+        message
     }
 }
 
@@ -101,7 +89,7 @@ impl From<StoreError> for Failure {
 
 impl From<Diagnostics> for Failure {
     fn from(diagnostics: Diagnostics) -> Self {
-        Self { code: exit_code::SPEC_INVALID, what: What::Spec(Box::new(diagnostics)) }
+        Self { spec: Some(Box::new(diagnostics)), ..Self::new(exit_code::SPEC_INVALID, "") }
     }
 }
 

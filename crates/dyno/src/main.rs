@@ -117,10 +117,10 @@ fn perform(cli: Cli, printer: Printer) -> Result<u8, Failure> {
         Command::Doctor(arguments) => commands::doctor::doctor(&arguments, &catalog(), printer),
         Command::Init(arguments) => commands::init::init(&arguments, &catalog(), printer),
         Command::NullServer(arguments) => commands::null_server::null_server(&arguments, printer),
-        Command::Completions(arguments) => commands::completions::completions(&arguments, printer),
-        Command::Man(arguments) => commands::man::man(&arguments, printer),
-        Command::Sysbench(arguments) => commands::sysbench::sysbench(&arguments.arguments, printer),
-        Command::Pgbench(arguments) => commands::pgbench::pgbench(&arguments.arguments, printer),
+        Command::Completions { shell } => commands::completions::completions(shell, printer),
+        Command::Man { folder } => commands::man::man(&folder, printer),
+        Command::Sysbench { arguments } => commands::sysbench::sysbench(&arguments, printer),
+        Command::Pgbench { arguments } => commands::pgbench::pgbench(&arguments, printer),
         Command::Guard => Ok(exit_code::OK), // main has gone there
     }
 }

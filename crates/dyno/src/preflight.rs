@@ -10,7 +10,7 @@ use dyno_drivers::open_files;
 use dyno_drivers::patience::is_end_requested;
 use dyno_engine::workload::Workload;
 use dyno_host::databases;
-use dyno_host::marker::{self, ClaimOptions};
+use dyno_host::marker::{self, Claim, ClaimOptions};
 use dyno_host::shell::missing_command;
 use dyno_host::{HostError, existing, probe, server, way};
 use dyno_model::failure::OperationFailure;
@@ -173,13 +173,6 @@ fn space(path: &Path, needed: u64, place: Place, found: &mut Vec<PreflightFindin
     found.push(finding(place, obstacle));
 }
 
-/// Whether a database may be written to.
-struct Claimed {
-    is_free: bool,
-    /// It holds what is not dyno's, and the user named it.
-    is_forced: bool,
-}
-
 /// A look at one system of a plan.
 struct Look<'p, 'f> {
     plan: &'p Plan,
@@ -311,7 +304,7 @@ impl<'p> Look<'p, '_> {
             Err(error) => return self.tell(Obstacle::said(&error.to_string())),
         };
         let target = &connected.target;
-        match databases_to_ask(plan, index, source, target) {
+        match self.databases(source, target) {
             Ok(databases) => {
                 for database in &databases {
                     self.database(source, database, yes_write_to);
@@ -328,15 +321,13 @@ impl<'p> Look<'p, '_> {
     fn database(&mut self, source: &ExistingSystem, target: &Target, yes_write_to: Option<&str>) {
         let options = ClaimOptions { experiment: &self.plan.name, created_at: "", yes_write_to };
         let claim = marker::examine(target, &options);
-        let is_free = claim.is_ok();
-        let is_forced = claim.as_ref().is_ok_and(|claim| claim.is_forced);
-        if let Err(error) = claim
+        if let Err(error) = &claim
             && !(source.data == DataPolicy::Existing && scripts_only(self.plan, self.index))
         {
             self.tell(Obstacle::said(&error.to_string()));
         }
-        self.scripts(source, target, is_free);
-        self.programs(source, target, &Claimed { is_free, is_forced });
+        self.scripts(source, target, claim.as_ref().ok());
+        self.programs(source, target, claim.as_ref().ok());
     }
 
     /// What scripts ask of a system that dyno does not start, and do not get; the system is not asked.
@@ -363,7 +354,7 @@ impl<'p> Look<'p, '_> {
     }
 
     /// Scripts of Lua make their data in a database of their own, or find them; what they send is not known beforehand.
-    fn programs(&mut self, source: &ExistingSystem, target: &Target, claimed: &Claimed) {
+    fn programs(&mut self, source: &ExistingSystem, target: &Target, claim: Option<&Claim>) {
         let database = marker::database_name(target);
         let all = self.workloads().flat_map(|together| {
             let is_brought = together.brings_data();
@@ -373,13 +364,14 @@ impl<'p> Look<'p, '_> {
         for (workload, is_brought) in all {
             let AnyWorkload::Lua(lua) = workload else { continue };
             match source.data {
-                DataPolicy::Own if is_brought && claimed.is_forced => {
+                // It holds what is not dyno's, and the user named it.
+                DataPolicy::Own if is_brought && claim.is_some_and(|claim| claim.is_forced) => {
                     tell(Obstacle::DatabaseNotEmpty { database: database.clone() });
                 }
                 DataPolicy::Own => {}
                 DataPolicy::Existing => {
                     rehearsed(lua.rehearse(target), &mut tell);
-                    if !claimed.is_free {
+                    if claim.is_none() {
                         tell(Obstacle::WritesRefused { database: database.clone() });
                     }
                 }
@@ -388,7 +380,7 @@ impl<'p> Look<'p, '_> {
     }
 
     /// Scripts must find what they need, and must not write where nobody said that they may.
-    fn scripts(&mut self, source: &ExistingSystem, target: &Target, may_write: bool) {
+    fn scripts(&mut self, source: &ExistingSystem, target: &Target, claim: Option<&Claim>) {
         let in_place = match self.plan.databases_of(self.index).is_empty() {
             true => String::new(),
             false => format!("{}: ", target.database),
@@ -400,7 +392,7 @@ impl<'p> Look<'p, '_> {
         let mut tell = self.once();
         for (workload, is_brought) in all {
             let AnyWorkload::Sql(sql) = workload else { continue };
-            if let Some((script, statement)) = sql.writing().filter(|_| !may_write) {
+            if let Some((script, statement)) = sql.writing().filter(|_| claim.is_none()) {
                 let (script, statement) = (script.to_string(), statement.to_string());
                 let database = marker::database_name(target);
                 tell(Obstacle::ScriptWrites { script, statement, database });
@@ -413,6 +405,21 @@ impl<'p> Look<'p, '_> {
                 rehearsed(refused.map(told), &mut tell);
             }
         }
+    }
+
+    /// The databases that a run works in and that are there. Where dyno makes its tables, it makes those that are missing.
+    fn databases(&self, source: &ExistingSystem, target: &Target) -> Result<Vec<Target>, String> {
+        let names = self.plan.databases_of(self.index);
+        let own = self.plan.uses_own_database(self.index).then(|| target.clone());
+        if names.is_empty() {
+            return Ok(own.into_iter().collect());
+        }
+        if source.data == DataPolicy::Existing {
+            missing(target, &names)?;
+        }
+        let are_there = databases::are_there(target, &names).map_err(|error| error.to_string())?;
+        let there = names.iter().zip(are_there).filter(|(_, is_there)| *is_there);
+        Ok(own.into_iter().chain(there.map(|(name, _)| databases::beside(target, name))).collect())
     }
 
     fn server_state(&mut self, target: &Target) -> Result<(), OperationFailure> {
@@ -492,24 +499,4 @@ fn scripts_only(plan: &Plan, system: usize) -> bool {
     let is_own = |member: &Member<'_>| matches!(member.workload, AnyWorkload::Sql(_) | AnyWorkload::Lua(_));
     together::of_system(plan, system)
         .all(|together| together.map_or(true, |together| together.members.iter().all(is_own)))
-}
-
-/// The databases of a system that a run works in and that are there. Where dyno makes its tables, it makes those that are missing.
-fn databases_to_ask(
-    plan: &Plan,
-    index: usize,
-    source: &ExistingSystem,
-    target: &Target,
-) -> Result<Vec<Target>, String> {
-    let names = plan.databases_of(index);
-    let own = plan.uses_own_database(index).then(|| target.clone());
-    if names.is_empty() {
-        return Ok(own.into_iter().collect());
-    }
-    if source.data == DataPolicy::Existing {
-        missing(target, &names)?;
-    }
-    let are_there = databases::are_there(target, &names).map_err(|error| error.to_string())?;
-    let there = names.iter().zip(are_there).filter(|(_, is_there)| *is_there);
-    Ok(own.into_iter().chain(there.map(|(name, _)| databases::beside(target, name))).collect())
 }

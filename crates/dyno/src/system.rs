@@ -193,20 +193,15 @@ impl Ready {
 
     /// True when the server's processors are the generator's.
     pub(crate) fn shares_machine(&self) -> bool {
-        match &self.source {
-            Source::Managed(_) => true,
-            Source::Existing(existing) => dyno_drivers::address::shares_machine(&existing.target.endpoint),
-        }
+        self.managed().is_some() || dyno_drivers::address::shares_machine(&self.target().endpoint)
     }
 
     /// Sessions of others on a system that dyno did not start, as far as the account may see them.
     pub(crate) fn foreign_sessions(&self) -> u64 {
-        match &self.source {
-            Source::Managed(_) => 0,
-            Source::Existing(existing) => {
-                probe::foreign_sessions(&existing.target).map_or(0, |sessions| sessions.len() as u64)
-            }
+        if self.managed().is_some() {
+            return 0;
         }
+        probe::foreign_sessions(&self.target()).map_or(0, |sessions| sessions.len() as u64)
     }
 
     /// How a server that dyno started ended; `None` while it runs. Existing ones show it by refusing connections.

@@ -93,8 +93,9 @@ impl Campaign {
                     current.share = (*total > 0).then(|| (*done as f64 / *total as f64).min(1.0));
                 }
             }
-            Event::TrialFinished(record) => self.end(&record.trial.id, now, Ending::Measured),
-            Event::TrialFailed { trial, .. } => self.end(trial, now, Ending::Failed),
+            Event::TrialFinished(record) => self.end(&record.trial.id, Some(now)),
+            // It says nothing about how long others take.
+            Event::TrialFailed { trial, .. } => self.end(trial, None),
             _ => {}
         }
     }
@@ -109,14 +110,14 @@ impl Campaign {
         }
     }
 
-    fn end(&mut self, id: &str, now: Duration, ending: Ending) {
+    fn end(&mut self, id: &str, measured_until: Option<Duration>) {
         let Some(position) = self.plan.trials.iter().position(|trial| trial.id == id) else { return };
         self.is_over[position] = true;
         if let Some(current) = self.current.take_if(|current| current.position == position)
-            && ending == Ending::Measured
+            && let Some(until) = measured_until
         {
             let (sum, count) = &mut self.spent[self.plan.trials[position].treatment];
-            *sum += now.saturating_sub(current.started);
+            *sum += until.saturating_sub(current.started);
             *count += 1;
         }
     }
@@ -170,13 +171,6 @@ impl Current {
         let (Some((Phase::Measure, began)), Some(share)) = (self.phase, self.share) else { return None };
         (share > 0.1).then(|| began.saturating_sub(self.started) + now.saturating_sub(began).div_f64(share))
     }
-}
-
-/// How a trial ended. A failed one says nothing about how long others take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ending {
-    Measured,
-    Failed,
 }
 
 #[cfg(test)]

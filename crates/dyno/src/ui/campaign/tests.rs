@@ -35,7 +35,7 @@ fn fail_trial(campaign: &mut Campaign, position: usize, from: f64, to: f64) {
 fn measure_trial(campaign: &mut Campaign, position: usize, from: f64, to: f64) {
     let trial = campaign.plan().trials[position].clone();
     campaign.event(&Event::TrialStarted { trial: trial.id.clone() }, seconds(from));
-    campaign.end(&trial.id, seconds(to), Ending::Measured);
+    campaign.end(&trial.id, Some(seconds(to)));
 }
 
 #[test]
