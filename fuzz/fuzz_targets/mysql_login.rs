@@ -10,12 +10,12 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|bytes: &[u8]| {
     if let Ok(greeting) = Greeting::decode(bytes) {
         let _ = (greeting.version(), greeting.collation_utf8mb4());
-        if let Some(plugin) = Plugin::from_name(&greeting.plugin) {
+        if let Some(plugin) = Plugin::named(&greeting.plugin) {
             let _ = plugin.first_answer("password", plugin.nonce(&greeting.nonce), Channel::Open);
         }
     }
     if let Ok(AuthReply::Switch { plugin, nonce }) = AuthReply::decode(bytes)
-        && let Some(plugin) = Plugin::from_name(plugin)
+        && let Some(plugin) = Plugin::named(plugin)
     {
         let _ = plugin.first_answer("password", plugin.nonce(nonce), Channel::Encrypted);
     }

@@ -26,7 +26,6 @@ mod grid;
 mod html;
 mod isolation;
 mod json;
-mod levels;
 mod markdown;
 mod measures;
 mod messages;

@@ -2,7 +2,6 @@
 
 use crate::checkup::filled as padded;
 use crate::figures;
-use crate::levels::distinct;
 use crate::messages::{Lang, Message, compare, fill, headings, names, plan as words};
 use crate::progress::{duration, exact, treatment as treatment_line};
 use dyno_analysis::pilot::{BLOCKS_MAX, DIFFERENCES, Pilot};
@@ -10,6 +9,7 @@ use dyno_model::beside::BesidePlan;
 use dyno_model::catalog::{OptionValue, WorkloadDescription};
 use dyno_model::fault::FaultPlan;
 use dyno_model::limit::LimitMeasure;
+use dyno_model::lists::distinct;
 use dyno_model::plan::{
     ExistingSystem, LoadBy, LoadPlan, ManagedServer, Plan, ServerKind, Spacing, Stages, StopRule, Storage,
     SystemSource, Treatment, Trial, Via, WorkloadPlan,

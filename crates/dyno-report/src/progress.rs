@@ -1,7 +1,6 @@
 //! How a run goes, in words: what its displays and the command show beside the report.
 
 use crate::figures;
-use crate::levels::distinct;
 use crate::messages::{Lang, Message, fill, in_line, names, terminal as words};
 use dyno_model::audit::{AuditCheck, AuditVerdict, forbidden};
 use dyno_model::beside::BesideRecord;
@@ -9,6 +8,7 @@ use dyno_model::event::{Event, Look, Phase, StopReason};
 use dyno_model::finding::Severity;
 use dyno_model::latency::is_shown;
 use dyno_model::limit::LimitMeasure;
+use dyno_model::lists::distinct;
 use dyno_model::plan::{LoadBy, Plan, Treatment};
 use dyno_model::printable;
 use dyno_model::record::{OpenLoop, TrialRecord};

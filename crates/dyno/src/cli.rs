@@ -9,6 +9,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use dyno_drivers::null::server::Protocol;
 use dyno_model::address::Address;
+use dyno_model::lists;
 use dyno_model::plan::Metric;
 use dyno_model::units::Nanos;
 use dyno_report::{EN, Format, LANGUAGES, Lang};
@@ -491,13 +492,7 @@ const COMPARE_FORMATS: [(&str, &str, Option<Format>); 6] = [
 
 /// The formats among these, each once.
 pub(crate) fn each_once(asked: &[Option<Format>]) -> Vec<Format> {
-    let mut formats: Vec<Format> = Vec::new();
-    for format in asked.iter().flatten() {
-        if !formats.contains(format) {
-            formats.push(*format);
-        }
-    }
-    formats
+    lists::distinct(asked.iter().flatten().copied())
 }
 
 /// The languages of reports, by their codes.

@@ -7,11 +7,11 @@ use crate::chart::svg::Labels;
 use crate::figures;
 use crate::grid;
 use crate::html::document;
-use crate::levels::distinct;
 use crate::messages::{Lang, compare, fill, names, page};
 use crate::words;
 use dyno_analysis::compare::model::{CompareModel, MetricPair, OverAll, TreatmentPair};
 use dyno_analysis::model::Range;
+use dyno_model::lists::distinct;
 use dyno_model::plan::Metric;
 use maud::{Markup, PreEscaped, html};
 

@@ -2,8 +2,8 @@
 //! and several levels a panel holds the systems at one combination of levels.
 
 use crate::chart::palette::{SLOTS, Slot};
-use crate::levels::distinct;
 use dyno_analysis::model::{LineName, ReportModel};
+use dyno_model::lists::distinct;
 use dyno_model::plan::Compare;
 use dyno_model::words::short_factor;
 
