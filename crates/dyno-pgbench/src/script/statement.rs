@@ -345,6 +345,8 @@ mod tests {
         assert_eq!(cuts("SELECT `;`; # a;\nx", Quoting::Mysql), ["SELECT `;`;", "x"]);
         assert_eq!(cuts(r"SELECT '\'; x", Quoting::Sqlite), [r"SELECT '\';", "x"]);
         assert_eq!(cuts("SELECT $a; $b", Quoting::Sqlite), ["SELECT $a;", "$b"]);
+        // The E belongs to a name, so that the string has no escapes.
+        assert_eq!(cuts(r"SELECT a$e'\'; x", Quoting::Postgres), [r"SELECT a$e'\';", "x"]);
     }
 
     fn sql(source: &str) -> (String, String) {
