@@ -338,6 +338,10 @@ impl Workload for Transactions {
         self.isolation.iter().cloned().collect()
     }
 
+    fn begin(&self) -> Option<&'static str> {
+        None
+    }
+
     fn data(&self) -> &dyn DataSet {
         &self.setup
     }

@@ -118,6 +118,10 @@ impl Workload for BulkInsert {
         vec!["insert"]
     }
 
+    fn begin(&self) -> Option<&'static str> {
+        None
+    }
+
     fn data(&self) -> &dyn DataSet {
         &self.tables
     }

@@ -1,6 +1,6 @@
 //! What a workload is to the engine.
 
-use super::data_set::{DataSet, NoData};
+use super::data_set::DataSet;
 use crate::measure::load::ClientId;
 use crate::random::Random;
 use crate::recording::Totals;
@@ -80,7 +80,7 @@ pub trait Workload: Send + Sync + 'static {
 
     /// How a transaction begins; `None` when every statement commits by itself, so that nothing needs to be prepared for it.
     fn begin(&self) -> Option<&'static str> {
-        None
+        Some("BEGIN")
     }
 
     /// Statements prepared on every connection; [`Session::execute`] addresses them by index. None where all are sent as text.
@@ -93,10 +93,8 @@ pub trait Workload: Send + Sync + 'static {
         self.statements()
     }
 
-    /// The tables and their rows; none where the workload finds its tables there.
-    fn data(&self) -> &dyn DataSet {
-        &NoData
-    }
+    /// The tables and their rows.
+    fn data(&self) -> &dyn DataSet;
 
     /// State of a client.
     fn client(&self, id: ClientId) -> Self::Client;
@@ -154,11 +152,9 @@ pub trait Workload: Send + Sync + 'static {
     /// Checks the data after the trial. Clients have ended and dropped their state.
     async fn audit(
         &self,
-        _connection: &mut Connection,
-        _facts: &AuditFacts<'_, Self::Baseline>,
-    ) -> Result<Vec<AuditCheck>> {
-        Ok(Vec::new())
-    }
+        connection: &mut Connection,
+        facts: &AuditFacts<'_, Self::Baseline>,
+    ) -> Result<Vec<AuditCheck>>;
 }
 
 /// What becomes of a client after a transaction that failed.

@@ -380,10 +380,6 @@ impl Workload for Histories {
         self.table.has_ledger
     }
 
-    fn begin(&self) -> Option<&'static str> {
-        Some("BEGIN")
-    }
-
     fn statements(&self) -> Vec<StatementText> {
         let set = format!("UPDATE {TABLE} SET value = ? WHERE id = ?");
         let append =

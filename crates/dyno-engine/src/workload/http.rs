@@ -3,7 +3,8 @@
 //! What an answer has to be is part of the measured operation: another status, a redirect, a body without what it must hold are failures
 //! with a kind, counted as a database's errors are.
 
-use super::contract::Workload;
+use super::contract::{AuditFacts, Workload};
+use super::data_set::{DataSet, NoData};
 use super::sbtest::{choice, distribution, distribution_options, flag, integer};
 use crate::distribution::Distribution;
 use crate::measure::load::ClientId;
@@ -12,6 +13,7 @@ use crate::session::Session;
 use crate::text::lasting;
 use dyno_drivers::http::{self, Answer, Cookies, Exchange};
 use dyno_drivers::{Connection, Outcome};
+use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::{HTTP, WorkloadDescription};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::plan::{RequestPlan, WorkloadPlan};
@@ -296,6 +298,14 @@ impl Workload for Http {
         self.requests.iter().map(|request| request.name).collect()
     }
 
+    fn begin(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn data(&self) -> &dyn DataSet {
+        &NoData
+    }
+
     fn client(&self, id: ClientId) -> HttpClient {
         HttpClient {
             number: u64::from(id.0) + 1,
@@ -334,6 +344,14 @@ impl Workload for Http {
         }
         let index = usize::from(self.name(random));
         self.send(index, client, sequence, session, random).await
+    }
+
+    async fn audit(
+        &self,
+        _connection: &mut Connection,
+        _facts: &AuditFacts<'_, ()>,
+    ) -> Result<Vec<AuditCheck>, OperationFailure> {
+        Ok(Vec::new())
     }
 }
 

@@ -133,6 +133,10 @@ impl Workload for MassInsert {
         vec![StatementText { sql: format!("INSERT INTO people (email, name) VALUES {rows}"), kind: 0 }]
     }
 
+    fn begin(&self) -> Option<&'static str> {
+        None
+    }
+
     fn data(&self) -> &dyn DataSet {
         &self.table
     }

@@ -99,6 +99,10 @@ impl Workload for RandomSelects {
         self.data.reconnect
     }
 
+    fn begin(&self) -> Option<&'static str> {
+        None
+    }
+
     fn data(&self) -> &dyn DataSet {
         &self.data
     }

@@ -1,9 +1,12 @@
 //! What these tests measure with: workloads of the catalogue and workloads made of a closure, on the null driver.
 
-use dyno_drivers::{Discard, Driver};
+use dyno_drivers::{Connection, Discard, Driver};
 use dyno_engine::random::Random;
-use dyno_engine::workload::{ClientId, Native, Setting, Verdict, Workload, catalog};
+use dyno_engine::workload::{
+    AuditFacts, ClientId, DataSet, Native, NoData, Setting, Verdict, Workload, catalog,
+};
 use dyno_engine::{LoadInput, LoadRecord, Meter, Node, Script, ScriptTrouble, Session, TrialInput};
+use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::OptionValue;
 use dyno_model::event::Listener;
 use dyno_model::failure::OperationFailure;
@@ -140,6 +143,14 @@ where
         vec!["select"]
     }
 
+    fn begin(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn data(&self) -> &dyn DataSet {
+        &NoData
+    }
+
     fn client(&self, id: ClientId) -> ClientId {
         id
     }
@@ -156,6 +167,14 @@ where
 
     fn verdict(&self, _client: &ClientId, _failure: &OperationFailure) -> Verdict {
         self.verdict
+    }
+
+    async fn audit(
+        &self,
+        _connection: &mut Connection,
+        _facts: &AuditFacts<'_, ()>,
+    ) -> Result<Vec<AuditCheck>, OperationFailure> {
+        Ok(Vec::new())
     }
 }
 

@@ -5,21 +5,22 @@ use super::questions::{Questions, Settings};
 use crate::settings::setting::by_name;
 use std::collections::BTreeMap;
 
-pub(super) const QUESTIONS: Questions =
-    Questions { settings: SETTINGS, observe: None, tables: None, server: None };
-
-/// None; what most engines do not need to say themselves.
-pub(super) const SETTINGS: Settings = Settings {
-    that_matter: &[],
-    reserved: &[],
-    shaping: &[],
-    untold: &[],
-    read: |_| Ok(BTreeMap::new()),
-    listed: str::to_owned,
-    find: by_name,
-    is_same: |_, _, _| true,
-    is_rounded: |_, _, _, _| false,
-    size: |_, _, _| None,
-    is_value: |_| true,
-    spare: |_| {},
+pub(super) const QUESTIONS: Questions = Questions {
+    settings: Settings {
+        that_matter: &[],
+        reserved: &[],
+        shaping: &[],
+        untold: &[],
+        read: |_| Ok(BTreeMap::new()),
+        listed: str::to_owned,
+        find: by_name,
+        is_same: |_, _, _| true,
+        is_rounded: |_, _, _, _| false,
+        size: |_, _, _| None,
+        is_value: |_| true,
+        spare: |_| {},
+    },
+    observe: None,
+    tables: None,
+    server: None,
 };

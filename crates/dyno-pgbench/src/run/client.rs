@@ -10,7 +10,8 @@ use crate::statistics::{Ending, Finished, Tally, Times};
 use dyno_drivers::{Driver, lock};
 use dyno_engine::Session;
 use dyno_engine::random::Random;
-use dyno_engine::workload::{ClientId, Verdict, Workload};
+use dyno_engine::workload::{AuditFacts, ClientId, DataSet, NoData, Verdict, Workload};
+use dyno_model::audit::AuditCheck;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use std::sync::Arc;
 use std::time::Instant;
@@ -238,6 +239,15 @@ impl Workload for Scripts {
         self.0.program.kinds.clone()
     }
 
+    fn begin(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn data(&self) -> &dyn DataSet {
+        // Scripts find their tables there.
+        &NoData
+    }
+
     fn client(&self, id: ClientId) -> Client {
         Client::new(&self.0, id.0)
     }
@@ -254,5 +264,13 @@ impl Workload for Scripts {
 
     fn verdict(&self, client: &Client, _failure: &OperationFailure) -> Verdict {
         client.verdict
+    }
+
+    async fn audit(
+        &self,
+        _connection: &mut dyno_drivers::Connection,
+        _facts: &AuditFacts<'_, ()>,
+    ) -> Result<Vec<AuditCheck>, OperationFailure> {
+        Ok(Vec::new())
     }
 }

@@ -332,6 +332,10 @@ impl Workload for Crud {
         ]
     }
 
+    fn begin(&self) -> Option<&'static str> {
+        None
+    }
+
     fn data(&self) -> &dyn DataSet {
         &self.tables
     }

@@ -1,7 +1,6 @@
 //! Settings of the MySQL family.
 
 use crate::control_connection::{Asked, ControlConnection};
-use crate::engine::null;
 use crate::engine::questions::{FoundSettings, Settings};
 use crate::settings::setting::{Setting, boolean, is_close};
 use std::borrow::Cow;
@@ -118,8 +117,8 @@ pub(super) const SETTINGS: Settings = Settings {
     is_same: |_, asked, found| is_same(asked, &found.value),
     is_rounded: |name, asked, found, all| is_rounded(name, asked, &found.value, all),
     size: |_, digits, letter| Some(format!("{digits}{letter}")),
+    is_value: |_| true,
     spare,
-    ..null::SETTINGS
 };
 
 fn read(session: &mut ControlConnection) -> Asked<FoundSettings> {

@@ -1,9 +1,8 @@
 //! Settings of PostgreSQL.
 
 use crate::control_connection::{Asked, ControlConnection};
-use crate::engine::null;
 use crate::engine::questions::{FoundSettings, Settings};
-use crate::settings::setting::{Setting, boolean, is_close};
+use crate::settings::setting::{Setting, boolean, by_name, is_close};
 
 pub(super) const SETTINGS: Settings = Settings {
     that_matter: &[
@@ -61,14 +60,18 @@ pub(super) const SETTINGS: Settings = Settings {
         "default_toast_compression",
         "shared_preload_libraries",
     ],
+    untold: &[],
     read,
+    listed: str::to_owned,
+    find: by_name,
     is_same,
     is_rounded: |_, asked, found, _| is_rounded(asked, found),
     size: |_, digits, letter| match letter {
         "k" | "K" => Some(format!("{digits}kB")),
         letter => Some(format!("{digits}{}B", letter.to_ascii_uppercase())),
     },
-    ..null::SETTINGS
+    is_value: |_| true,
+    spare: |_| {},
 };
 
 fn read(session: &mut ControlConnection) -> Asked<FoundSettings> {

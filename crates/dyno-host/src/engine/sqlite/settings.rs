@@ -1,9 +1,8 @@
 //! Settings of SQLite: pragmas.
 
 use crate::control_connection::{Asked, ControlConnection};
-use crate::engine::null;
 use crate::engine::questions::{FoundSettings, Settings};
-use crate::settings::setting::{Setting, boolean};
+use crate::settings::setting::{Setting, boolean, by_name};
 use std::collections::BTreeMap;
 
 pub(super) const SETTINGS: Settings = Settings {
@@ -43,11 +42,15 @@ pub(super) const SETTINGS: Settings = Settings {
     )],
     // Pragmas that are kept in the file; the others belong to connections.
     shaping: &["auto_vacuum", "encoding", "journal_mode", "page_size"],
+    untold: &[],
     read,
+    listed: str::to_owned,
+    find: by_name,
     is_same: |name, asked, found| is_same(name, asked, &found.value),
+    is_rounded: |_, _, _, _| false,
     size,
     is_value,
-    ..null::SETTINGS
+    spare: |_| {},
 };
 
 /// There is no list of pragmas with values; those that matter are asked one by one. Others are asked by name.
