@@ -166,17 +166,19 @@ fn whole(text: &str) -> Markup {
     }
 }
 
-/// The page, in which no line ends between a figure and its unit, or between a sign and its particle. Specs stand there as they were written.
+/// The page, in which no line ends between a figure and its unit, between the ends of a range, or between a sign and its particle. Specs stand
+/// there as they were written.
 pub(crate) fn with_whole_figures(page: &str) -> String {
     let mut whole = String::with_capacity(page.len());
     for part in page.split_inclusive("</pre>") {
         let (text, spec) = part.split_at(part.find("<pre").unwrap_or(part.len()));
         let mut from = 0;
-        for (at, sign) in text.match_indices([' ', '%', ')']) {
+        for (at, sign) in text.match_indices([' ', '%', ')', '～']) {
             let (before, after) = (&text[..at], &text[at + sign.len()..]);
             // No-break space, and word joiner.
             let (to, bond) = match sign {
                 " " if is_bound(before, after) => (at, "\u{a0}"),
+                "～" if after.starts_with(|sign: char| sign.is_ascii_digit()) => (at, "\u{2060}～\u{2060}"),
                 _ if sign.starts_with(|sign| is_particle(sign, after)) => (at + sign.len(), "\u{2060}"),
                 _ => continue,
             };
@@ -267,9 +269,13 @@ mod tests {
 
     #[test]
     fn lines_end_neither_inside_of_a_figure_nor_before_its_particle_and_specs_are_left_alone() {
-        let page = "<p>RAID1(2개)은 12 %입니다, 3 ms.<pre>a = 12 %입니다</pre>12 %입니다";
+        let page =
+            "<p>RAID1(2개)은 12 %입니다, 3 ms, 16～20、A～B.<pre>a = 12 %입니다, 16～20</pre>12 %입니다";
         let joined = "12\u{a0}%\u{2060}입니다";
-        let whole = format!("<p>RAID1(2개)\u{2060}은 {joined}, 3\u{a0}ms.<pre>a = 12 %입니다</pre>{joined}");
+        let range = "16\u{2060}～\u{2060}20";
+        let whole = format!(
+            "<p>RAID1(2개)\u{2060}은 {joined}, 3\u{a0}ms, {range}、A～B.<pre>a = 12 %입니다, 16～20</pre>{joined}"
+        );
         assert_eq!(with_whole_figures(page), whole);
     }
 
