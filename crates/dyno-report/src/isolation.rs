@@ -1,7 +1,7 @@
 //! What histories show of isolation: a table, and a sentence for each case.
 
 use crate::cell::Cell;
-use crate::messages::{Lang, fill, headings, names, notes};
+use crate::messages::{Lang, columns, fill, headings, names, notes};
 use crate::sheet::Sheet;
 use crate::table::Table;
 use crate::tables::by_line;
@@ -16,7 +16,7 @@ pub(crate) fn table(model: &ReportModel) -> Table {
     let rows = audits.filter_map(|(index, audit)| Some((index, audit.anomalies.as_ref()?)));
     let sheet = Sheet::of_treatments(model, rows)
         .left(&headings::ISOLATION_LEVEL, |audit| Cell::figure(audit.level.map(IsolationLevel::sql)))
-        .right(&headings::COMMITTED, |audit| Cell::count(audit.committed));
+        .right(&columns::COMMITTED, |audit| Cell::count(audit.committed));
     let sheet = Anomaly::ALL.into_iter().fold(sheet, |sheet, anomaly| {
         sheet.right(names::anomaly(anomaly), |audit| {
             let found = audit.found.iter().find(|it| it.anomaly == anomaly);

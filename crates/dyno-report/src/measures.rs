@@ -3,7 +3,7 @@
 
 use crate::cell::Cell;
 use crate::figures;
-use crate::messages::{Message, growth, headings};
+use crate::messages::{Message, columns};
 use dyno_analysis::model::{
     Estimate, FaultErrors, FaultRow, GeneratorRow, GrowthStep, LedgerAudit, MergedLatency, NamedRow,
     ResourceRow, SearchRow, StageRow, TreatmentRow, TrialFigures, Unit, UpdateAudit,
@@ -133,244 +133,240 @@ use Unit::{
 /// What a metric is called in CSV, and its heading with the unit.
 pub(crate) fn metric(metric: Metric) -> (&'static str, &'static Message) {
     match metric {
-        Metric::Throughput => ("throughput", &headings::THROUGHPUT),
-        Metric::MeanMs => ("mean", &headings::MEAN_MS),
-        Metric::P50Ms => ("p50", &headings::P50_MS),
-        Metric::P95Ms => ("p95", &headings::P95_MS),
-        Metric::P99Ms => ("p99", &headings::P99_MS),
-        Metric::HighestRate => ("highest-rate", &headings::HIGHEST_RATE),
-        Metric::MostClients => ("most-clients", &headings::MOST_CLIENTS),
+        Metric::Throughput => ("throughput", &columns::THROUGHPUT),
+        Metric::MeanMs => ("mean", &columns::MEAN_MS),
+        Metric::P50Ms => ("p50", &columns::P50_MS),
+        Metric::P95Ms => ("p95", &columns::P95_MS),
+        Metric::P99Ms => ("p99", &columns::P99_MS),
+        Metric::HighestRate => ("highest-rate", &columns::HIGHEST_RATE),
+        Metric::MostClients => ("most-clients", &columns::MOST_CLIENTS),
     }
 }
 
 /// Rates and times of a treatment.
 pub(crate) const TREATMENT_RATES: &[Measure<TreatmentRow>] = &[
-    Measure::new("throughput", TransactionsPerSecond, &headings::THROUGHPUT, |it| figure(it.throughput)),
-    Measure::new("mean", Milliseconds, &headings::MEAN_MS, |it| figure(it.mean)),
+    Measure::new("throughput", TransactionsPerSecond, &columns::THROUGHPUT, |it| figure(it.throughput)),
+    Measure::new("mean", Milliseconds, &columns::MEAN_MS, |it| figure(it.mean)),
     Measure::untold("p50", Milliseconds, |it| figure(it.p50)),
-    Measure::new("p95", Milliseconds, &headings::P95_MS, |it| figure(it.p95)),
-    Measure::new("p99", Milliseconds, &headings::P99_MS, |it| figure(it.p99)),
+    Measure::new("p95", Milliseconds, &columns::P95_MS, |it| figure(it.p95)),
+    Measure::new("p99", Milliseconds, &columns::P99_MS, |it| figure(it.p99)),
 ];
 
 /// What was searched for.
 pub(crate) const FOUND: &[Measure<SearchRow>] = &[
-    Measure::new("highest-rate", TransactionsPerSecond, &headings::HIGHEST_RATE, |it| {
+    Measure::new("highest-rate", TransactionsPerSecond, &columns::HIGHEST_RATE, |it| {
         figure(it.found.filter(|_| it.search.most == LoadBy::Rate))
     }),
-    Measure::new("most-clients", Count, &headings::MOST_CLIENTS, |it| {
+    Measure::new("most-clients", Count, &columns::MOST_CLIENTS, |it| {
         figure(it.found.filter(|_| it.search.most == LoadBy::Clients))
     }),
 ];
 
 /// What a stage of a load brought.
 pub(crate) const STAGE: &[Measure<StageRow>] = &[
-    Measure::shown(figures::digits, "length", Seconds, &headings::LENGTH_S, |it| figure(Some(it.length_s))),
-    Measure::new("offered", TransactionsPerSecond, &headings::OFFERED, |it| {
+    Measure::shown(figures::digits, "length", Seconds, &columns::LENGTH_S, |it| figure(Some(it.length_s))),
+    Measure::new("offered", TransactionsPerSecond, &columns::OFFERED, |it| {
         figure((it.by == LoadBy::Rate).then_some(it.load))
     }),
-    Measure::shown(figures::digits, "at-work", Count, &headings::AT_WORK, |it| {
+    Measure::shown(figures::digits, "at-work", Count, &columns::AT_WORK, |it| {
         figure((it.by == LoadBy::Clients).then_some(it.load))
     }),
-    Measure::new("throughput", TransactionsPerSecond, &headings::THROUGHPUT, |it| figure(it.throughput)),
-    Measure::new("mean", Milliseconds, &headings::MEAN_MS, |it| figure(it.mean)),
+    Measure::new("throughput", TransactionsPerSecond, &columns::THROUGHPUT, |it| figure(it.throughput)),
+    Measure::new("mean", Milliseconds, &columns::MEAN_MS, |it| figure(it.mean)),
     Measure::untold("p50", Milliseconds, |it| figure(it.p50)),
-    Measure::new("p95", Milliseconds, &headings::P95_MS, |it| figure(it.p95)),
-    Measure::new("p99", Milliseconds, &headings::P99_MS, |it| figure(it.p99)),
+    Measure::new("p95", Milliseconds, &columns::P95_MS, |it| figure(it.p95)),
+    Measure::new("p99", Milliseconds, &columns::P99_MS, |it| figure(it.p99)),
     Measure::untold("begun", Count, |it| figure(Some(it.begun))),
-    Measure::alarm("not-committed", Count, &headings::NOT_COMMITTED, |it| {
+    Measure::alarm("not-committed", Count, &columns::NOT_COMMITTED, |it| {
         figure((it.by == LoadBy::Rate).then_some(it.not_committed))
     }),
 ];
 
 /// What the transactions of one name brought.
 pub(crate) const NAMED: &[Measure<NamedRow>] = &[
-    Measure::new("throughput", TransactionsPerSecond, &headings::THROUGHPUT, |it| figure(it.throughput)),
-    Measure::new("mean", Milliseconds, &headings::MEAN_MS, |it| figure(it.mean)),
+    Measure::new("throughput", TransactionsPerSecond, &columns::THROUGHPUT, |it| figure(it.throughput)),
+    Measure::new("mean", Milliseconds, &columns::MEAN_MS, |it| figure(it.mean)),
     Measure::untold("p50", Milliseconds, |it| figure(it.p50)),
-    Measure::new("p95", Milliseconds, &headings::P95_MS, |it| figure(it.p95)),
-    Measure::new("p99", Milliseconds, &headings::P99_MS, |it| figure(it.p99)),
-    Measure::new("committed", Count, &headings::COMMITTED, |it| figure(Some(it.committed))),
-    Measure::alarm("failed", Count, &headings::FAILED, |it| figure(Some(it.failed))),
+    Measure::new("p95", Milliseconds, &columns::P95_MS, |it| figure(it.p95)),
+    Measure::new("p99", Milliseconds, &columns::P99_MS, |it| figure(it.p99)),
+    Measure::new("committed", Count, &columns::COMMITTED, |it| figure(Some(it.committed))),
+    Measure::alarm("failed", Count, &columns::FAILED, |it| figure(Some(it.failed))),
     Measure::untold("unfinished", Count, |it| figure(Some(it.unfinished))),
-    Measure::new("retries", Count, &headings::RETRIES, |it| figure(Some(it.retries))),
+    Measure::new("retries", Count, &columns::RETRIES, |it| figure(Some(it.retries))),
 ];
 
 /// What became of a treatment's transactions.
 pub(crate) const TREATMENT_BOOKS: &[Measure<TreatmentRow>] = &[
-    Measure::new("arrived", Count, &headings::ARRIVED, |it| figure(it.arrived)),
-    Measure::new("never-started", Count, &headings::NEVER_STARTED, |it| figure(it.unstarted)),
+    Measure::new("arrived", Count, &columns::ARRIVED, |it| figure(it.arrived)),
+    Measure::new("never-started", Count, &columns::NEVER_STARTED, |it| figure(it.unstarted)),
     Measure::untold("committed", Count, |it| figure(Some(it.committed))),
-    Measure::alarm("failed", Count, &headings::FAILED, |it| figure(Some(it.failed))),
+    Measure::alarm("failed", Count, &columns::FAILED, |it| figure(Some(it.failed))),
     Measure::untold("unfinished", Count, |it| figure(Some(it.unfinished))),
-    Measure::new("retries", Count, &headings::RETRIES, |it| figure(Some(it.retries))),
+    Measure::new("retries", Count, &columns::RETRIES, |it| figure(Some(it.retries))),
     Measure::untold("skipped", Count, |it| figure((it.skipped > 0).then_some(it.skipped))),
 ];
 
 /// What of a treatment's work is not in the data.
 pub(crate) const TREATMENT_LOST: Measure<TreatmentRow> =
-    Measure::alarm("lost", Percent, &headings::LOST_PERCENT, |it| figure(it.lost_percent));
+    Measure::alarm("lost", Percent, &columns::LOST_PERCENT, |it| figure(it.lost_percent));
 
 /// Figures of a trial.
 pub(crate) const TRIAL: &[Measure<TrialFigures>] = &[
-    Measure::new("throughput", TransactionsPerSecond, &headings::THROUGHPUT, |it| {
-        figure(Some(it.throughput))
-    }),
-    Measure::new("mean", Milliseconds, &headings::MEAN_MS, |it| {
+    Measure::new("throughput", TransactionsPerSecond, &columns::THROUGHPUT, |it| figure(Some(it.throughput))),
+    Measure::new("mean", Milliseconds, &columns::MEAN_MS, |it| {
         bounded(it.mean_ms, it.is_bound(Metric::MeanMs))
     }),
-    Measure::new("p50", Milliseconds, &headings::P50_MS, |it| bounded(it.p50_ms, it.is_bound(Metric::P50Ms))),
-    Measure::new("p95", Milliseconds, &headings::P95_MS, |it| bounded(it.p95_ms, it.is_bound(Metric::P95Ms))),
-    Measure::new("p99", Milliseconds, &headings::P99_MS, |it| bounded(it.p99_ms, it.is_bound(Metric::P99Ms))),
+    Measure::new("p50", Milliseconds, &columns::P50_MS, |it| bounded(it.p50_ms, it.is_bound(Metric::P50Ms))),
+    Measure::new("p95", Milliseconds, &columns::P95_MS, |it| bounded(it.p95_ms, it.is_bound(Metric::P95Ms))),
+    Measure::new("p99", Milliseconds, &columns::P99_MS, |it| bounded(it.p99_ms, it.is_bound(Metric::P99Ms))),
     // The largest is a bound where the mean is.
-    Measure::new("max", Milliseconds, &headings::MAX_MS, |it| {
-        bounded(it.max_ms, it.is_bound(Metric::MeanMs))
-    }),
-    Measure::new("longest_gap", Milliseconds, &headings::GAP_MS, |it| figure(it.longest_gap_ms)),
-    Measure::new("arrived", Count, &headings::ARRIVED, |it| figure(it.arrived)),
-    Measure::new("never-started", Count, &headings::NEVER_STARTED, |it| figure(it.unstarted)),
+    Measure::new("max", Milliseconds, &columns::MAX_MS, |it| bounded(it.max_ms, it.is_bound(Metric::MeanMs))),
+    Measure::new("longest_gap", Milliseconds, &columns::GAP_MS, |it| figure(it.longest_gap_ms)),
+    Measure::new("arrived", Count, &columns::ARRIVED, |it| figure(it.arrived)),
+    Measure::new("never-started", Count, &columns::NEVER_STARTED, |it| figure(it.unstarted)),
     Measure::untold("window", Seconds, |it| figure(Some(it.measured_s))),
-    Measure::new("committed", Count, &headings::COMMITTED, |it| figure(Some(it.committed))),
-    Measure::alarm("failed", Count, &headings::FAILED, |it| figure(Some(it.failed))),
+    Measure::new("committed", Count, &columns::COMMITTED, |it| figure(Some(it.committed))),
+    Measure::alarm("failed", Count, &columns::FAILED, |it| figure(Some(it.failed))),
     Measure::untold("unfinished", Count, |it| figure(Some(it.unfinished))),
-    Measure::new("retries", Count, &headings::RETRIES, |it| figure(Some(it.retries))),
+    Measure::new("retries", Count, &columns::RETRIES, |it| figure(Some(it.retries))),
     Measure::untold("skipped", Count, |it| figure((it.skipped > 0).then_some(it.skipped))),
-    Measure::alarm("lost", Count, &headings::LOST, |it| figure(it.lost)),
+    Measure::alarm("lost", Count, &columns::LOST, |it| figure(it.lost)),
 ];
 
 /// A distribution of response times. Its column titles name no unit: it is the table's.
 pub(crate) const LATENCY: &[Measure<MergedLatency>] = &[
-    Measure::new("", Milliseconds, &headings::MEAN, |it| bounded(Some(it.mean), it.censored > 0)),
-    Measure::new("", Milliseconds, &headings::STANDARD_DEVIATION, |it| figure(Some(it.standard_deviation))),
-    Measure::new("", Milliseconds, &headings::MIN, |it| figure(Some(it.min))),
-    Measure::new("merged-p50", Milliseconds, &headings::P50, |it| bounded(it.p50, it.is_bound(50.0))),
-    Measure::new("merged-p70", Milliseconds, &headings::P70, |it| bounded(it.p70, it.is_bound(70.0))),
-    Measure::new("merged-p80", Milliseconds, &headings::P80, |it| bounded(it.p80, it.is_bound(80.0))),
-    Measure::new("merged-p90", Milliseconds, &headings::P90, |it| bounded(it.p90, it.is_bound(90.0))),
-    Measure::new("merged-p95", Milliseconds, &headings::P95, |it| bounded(it.p95, it.is_bound(95.0))),
-    Measure::new("merged-p99", Milliseconds, &headings::P99, |it| bounded(it.p99, it.is_bound(99.0))),
-    Measure::new("merged-p99.9", Milliseconds, &headings::P999, |it| bounded(it.p999, it.is_bound(99.9))),
-    Measure::new("merged-max", Milliseconds, &headings::MAX, |it| bounded(Some(it.max), it.is_bound(100.0))),
+    Measure::new("", Milliseconds, &columns::MEAN, |it| bounded(Some(it.mean), it.censored > 0)),
+    Measure::new("", Milliseconds, &columns::STANDARD_DEVIATION, |it| figure(Some(it.standard_deviation))),
+    Measure::new("", Milliseconds, &columns::MIN, |it| figure(Some(it.min))),
+    Measure::new("merged-p50", Milliseconds, &columns::P50, |it| bounded(it.p50, it.is_bound(50.0))),
+    Measure::new("merged-p70", Milliseconds, &columns::P70, |it| bounded(it.p70, it.is_bound(70.0))),
+    Measure::new("merged-p80", Milliseconds, &columns::P80, |it| bounded(it.p80, it.is_bound(80.0))),
+    Measure::new("merged-p90", Milliseconds, &columns::P90, |it| bounded(it.p90, it.is_bound(90.0))),
+    Measure::new("merged-p95", Milliseconds, &columns::P95, |it| bounded(it.p95, it.is_bound(95.0))),
+    Measure::new("merged-p99", Milliseconds, &columns::P99, |it| bounded(it.p99, it.is_bound(99.0))),
+    Measure::new("merged-p99.9", Milliseconds, &columns::P999, |it| bounded(it.p999, it.is_bound(99.9))),
+    Measure::new("merged-max", Milliseconds, &columns::MAX, |it| bounded(Some(it.max), it.is_bound(100.0))),
 ];
 
 /// Updates acknowledged against updates in the data. What was lost is a span and stands in its table.
 pub(crate) const UPDATES: &[Measure<UpdateAudit>] = &[
-    Measure::new("", Count, &headings::WITNESSED, |it| figure(Some(it.witnessed))),
-    Measure::alarm("", Count, &headings::PHANTOM, |it| figure(Some(it.phantom))),
-    Measure::new("", Count, &headings::IN_DOUBT, |it| figure(Some(it.in_doubt))),
-    Measure::new("", Count, &headings::STATEMENT_ERRORS, |it| figure(Some(it.statement_errors))),
+    Measure::new("", Count, &columns::WITNESSED, |it| figure(Some(it.witnessed))),
+    Measure::alarm("", Count, &columns::PHANTOM, |it| figure(Some(it.phantom))),
+    Measure::new("", Count, &columns::IN_DOUBT, |it| figure(Some(it.in_doubt))),
+    Measure::new("", Count, &columns::STATEMENT_ERRORS, |it| figure(Some(it.statement_errors))),
 ];
 
 /// Rows of acknowledged commits against rows in the data.
 pub(crate) const LEDGER: &[Measure<LedgerAudit>] = &[
-    Measure::new("", Count, &headings::ACKNOWLEDGED, |it| figure(Some(it.acknowledged))),
-    Measure::alarm("", Count, &headings::LOST, |it| figure(Some(it.lost))),
-    Measure::alarm("", Count, &headings::LOSING_TRIALS, |it| figure(Some(u64::from(it.trials_with_losses)))),
-    Measure::alarm("", Count, &headings::PHANTOM, |it| figure(Some(it.phantoms))),
-    Measure::new("", Count, &headings::IN_DOUBT, |it| figure(Some(it.in_doubt))),
-    Measure::new("", Count, &headings::TOOK_EFFECT, |it| figure(Some(it.took_effect))),
+    Measure::new("", Count, &columns::ACKNOWLEDGED, |it| figure(Some(it.acknowledged))),
+    Measure::alarm("", Count, &columns::LOST, |it| figure(Some(it.lost))),
+    Measure::alarm("", Count, &columns::LOSING_TRIALS, |it| figure(Some(u64::from(it.trials_with_losses)))),
+    Measure::alarm("", Count, &columns::PHANTOM, |it| figure(Some(it.phantoms))),
+    Measure::new("", Count, &columns::IN_DOUBT, |it| figure(Some(it.in_doubt))),
+    Measure::new("", Count, &columns::TOOK_EFFECT, |it| figure(Some(it.took_effect))),
 ];
 
 /// What faults did that were made on purpose.
 pub(crate) const FAULT: &[Measure<FaultRow>] = &[
-    Measure::new("outage", Seconds, &headings::OUTAGE, |it| figure(Some(it.outage.median))),
-    Measure::new("outage-max", Seconds, &headings::AT_MOST, |it| figure(Some(it.outage.max))),
-    Measure::new("recovered", Seconds, &headings::RECOVERED, |it| {
+    Measure::new("outage", Seconds, &columns::OUTAGE, |it| figure(Some(it.outage.median))),
+    Measure::new("outage-max", Seconds, &columns::AT_MOST, |it| figure(Some(it.outage.max))),
+    Measure::new("recovered", Seconds, &columns::RECOVERED, |it| {
         figure(it.recovered.map(|spread| spread.median))
     }),
-    Measure::new("recovered-max", Seconds, &headings::AT_MOST, |it| {
+    Measure::new("recovered-max", Seconds, &columns::AT_MOST, |it| {
         figure(it.recovered.map(|spread| spread.max))
     }),
-    Measure::alarm("not-recovered", Count, &headings::NOT_RECOVERED, |it| {
+    Measure::alarm("not-recovered", Count, &columns::NOT_RECOVERED, |it| {
         figure(Some(u64::from(it.not_recovered)))
     }),
-    Measure::new("missed", Seconds, &headings::MISSED, |it| figure(it.missed.map(|spread| spread.median))),
-    Measure::new("slowest", Seconds, &headings::SLOWEST, |it| figure(Some(it.slowest.median))),
-    Measure::new("slowest-max", Seconds, &headings::AT_MOST, |it| figure(Some(it.slowest.max))),
-    Measure::new("failed-after-fault", Count, &headings::FAILED, |it| figure(Some(it.failed))),
-    Measure::new("reconnects", Count, &headings::RECONNECTS, |it| figure(Some(it.reconnects))),
+    Measure::new("missed", Seconds, &columns::MISSED, |it| figure(it.missed.map(|spread| spread.median))),
+    Measure::new("slowest", Seconds, &columns::SLOWEST, |it| figure(Some(it.slowest.median))),
+    Measure::new("slowest-max", Seconds, &columns::AT_MOST, |it| figure(Some(it.slowest.max))),
+    Measure::new("failed-after-fault", Count, &columns::FAILED, |it| figure(Some(it.failed))),
+    Measure::new("reconnects", Count, &columns::RECONNECTS, |it| figure(Some(it.reconnects))),
 ];
 
 /// Errors of one kind after a fault; CSV has them with the kind in their names.
 pub(crate) const FAULT_ERRORS: &[Measure<FaultErrors>] = &[
-    Measure::new("errors", Count, &headings::ERRORS_SEEN, |it| figure(Some(it.errors))),
-    Measure::new("errors-first", Seconds, &headings::ERRORS_FIRST, |it| figure(Some(it.first_s))),
-    Measure::new("errors-last", Seconds, &headings::ERRORS_LAST, |it| figure(Some(it.last_s))),
-    Measure::new("errors-most", Count, &headings::ERRORS_MOST, |it| figure(Some(it.most))),
-    Measure::new("errors-most-at", Seconds, &headings::ERRORS_MOST_AT, |it| figure(Some(it.most_s))),
+    Measure::new("errors", Count, &columns::ERRORS_SEEN, |it| figure(Some(it.errors))),
+    Measure::new("errors-first", Seconds, &columns::ERRORS_FIRST, |it| figure(Some(it.first_s))),
+    Measure::new("errors-last", Seconds, &columns::ERRORS_LAST, |it| figure(Some(it.last_s))),
+    Measure::new("errors-most", Count, &columns::ERRORS_MOST, |it| figure(Some(it.most))),
+    Measure::new("errors-most-at", Seconds, &columns::ERRORS_MOST_AT, |it| figure(Some(it.most_s))),
 ];
 
 /// What the generator measured of itself.
 pub(crate) const GENERATOR: &[Measure<GeneratorRow>] = &[
-    Measure::new("", Count, &headings::WORKERS, |it| figure(Some(u64::from(it.workers)))),
-    Measure::shown(figures::digits, "", Percent, &headings::WORKER_CPU, |it| {
+    Measure::new("", Count, &columns::WORKERS, |it| figure(Some(u64::from(it.workers)))),
+    Measure::shown(figures::digits, "", Percent, &columns::WORKER_CPU, |it| {
         figure(Some(it.worker_cpu_percent_max))
     }),
-    Measure::shown(figures::digits, "", Percent, &headings::HELD_UP, |it| figure(it.held_up_percent_max)),
-    Measure::new("", Microseconds, &headings::CPU_USER, |it| figure(Some(it.cpu_user_per_statement_us))),
-    Measure::new("", Microseconds, &headings::CPU_SYSTEM, |it| figure(Some(it.cpu_system_per_statement_us))),
-    Measure::new("", Milliseconds, &headings::WAKEUP_LAG, |it| figure(it.wakeup_lag_p99_ms)),
-    Measure::new("", Bytes, &headings::MEMORY, |it| figure(Some(it.memory_peak_bytes))),
-    Measure::new("", Milliseconds, &headings::LAG, |it| figure(it.lag_p99_ms)),
+    Measure::shown(figures::digits, "", Percent, &columns::HELD_UP, |it| figure(it.held_up_percent_max)),
+    Measure::new("", Microseconds, &columns::CPU_USER, |it| figure(Some(it.cpu_user_per_statement_us))),
+    Measure::new("", Microseconds, &columns::CPU_SYSTEM, |it| figure(Some(it.cpu_system_per_statement_us))),
+    Measure::new("", Milliseconds, &columns::WAKEUP_LAG, |it| figure(it.wakeup_lag_p99_ms)),
+    Measure::new("", Bytes, &columns::MEMORY, |it| figure(Some(it.memory_peak_bytes))),
+    Measure::new("", Milliseconds, &columns::LAG, |it| figure(it.lag_p99_ms)),
 ];
 
 /// What trials took of machine and server.
 pub(crate) const RESOURCES: &[Measure<ResourceRow>] = &[
-    Measure::new("", Percent, &headings::HOST_CPU, |it| figure(it.busy_percent())),
+    Measure::new("", Percent, &columns::HOST_CPU, |it| figure(it.busy_percent())),
     Measure::untold("cpu-user", Percent, |it| figure(it.user_percent)),
     Measure::untold("cpu-system", Percent, |it| figure(it.system_percent)),
     Measure::untold("cpu-iowait", Percent, |it| figure(it.iowait_percent)),
-    Measure::new("cpu-steal", Percent, &headings::STEAL, |it| figure(it.steal_percent)),
-    Measure::shown(figures::digits, "server-processors", Count, &headings::SERVER_CPU, |it| {
+    Measure::new("cpu-steal", Percent, &columns::STEAL, |it| figure(it.steal_percent)),
+    Measure::shown(figures::digits, "server-processors", Count, &columns::SERVER_CPU, |it| {
         figure(it.server_processors)
     }),
-    Measure::shown(figures::digits, "generator-processors", Count, &headings::GENERATOR_CPU, |it| {
+    Measure::shown(figures::digits, "generator-processors", Count, &columns::GENERATOR_CPU, |it| {
         figure(it.generator_processors)
     }),
-    Measure::new("server-cpu-per-transaction", Microseconds, &headings::SERVER_CPU_PER_TRANSACTION, |it| {
+    Measure::new("server-cpu-per-transaction", Microseconds, &columns::SERVER_CPU_PER_TRANSACTION, |it| {
         figure(it.server_cpu_per_transaction_us)
     }),
     Measure::new(
         "generator-cpu-per-transaction",
         Microseconds,
-        &headings::GENERATOR_CPU_PER_TRANSACTION,
+        &columns::GENERATOR_CPU_PER_TRANSACTION,
         |it| figure(it.generator_cpu_per_transaction_us),
     ),
     Measure::shown(
         figures::digits,
         "server-switches-per-transaction",
         Count,
-        &headings::SWITCHES_PER_TRANSACTION,
+        &columns::SWITCHES_PER_TRANSACTION,
         |it| figure(it.server_switches_per_transaction),
     ),
-    Measure::shown(kilobytes, "server-read-per-transaction", Bytes, &headings::READ_PER_TRANSACTION, |it| {
+    Measure::shown(kilobytes, "server-read-per-transaction", Bytes, &columns::READ_PER_TRANSACTION, |it| {
         figure(it.server_read_bytes_per_transaction)
     }),
     Measure::shown(
         kilobytes,
         "server-written-per-transaction",
         Bytes,
-        &headings::WRITTEN_PER_TRANSACTION,
+        &columns::WRITTEN_PER_TRANSACTION,
         |it| figure(it.server_written_bytes_per_transaction),
     ),
-    Measure::new("server-memory", Bytes, &headings::SERVER_MEMORY, |it| figure(it.server_resident_bytes)),
+    Measure::new("server-memory", Bytes, &columns::SERVER_MEMORY, |it| figure(it.server_resident_bytes)),
     Measure::untold("server-threads", Count, |it| figure(it.server_threads)),
-    Measure::new("disk-busy", Percent, &headings::DISK_BUSY, |it| figure(it.disk_busy_percent)),
+    Measure::new("disk-busy", Percent, &columns::DISK_BUSY, |it| figure(it.disk_busy_percent)),
     Measure::untold("disk-queue", Count, |it| figure(it.disk_queue)),
     Measure::untold("disk-read-per-second", Bytes, |it| figure(it.disk_read_bytes_per_second)),
     Measure::untold("disk-written-per-second", Bytes, |it| figure(it.disk_written_bytes_per_second)),
     Measure::untold("cpu-pressure", Percent, |it| figure(it.cpu_pressure_percent)),
     Measure::untold("io-pressure", Percent, |it| figure(it.io_pressure_percent)),
     Measure::untold("memory-pressure", Percent, |it| figure(it.memory_pressure_percent)),
-    Measure::new("monitor", Percent, &headings::MONITOR_COST, |it| figure(it.monitor_percent)),
+    Measure::new("monitor", Percent, &columns::MONITOR_COST, |it| figure(it.monitor_percent)),
 ];
 
 /// A step of a table that grows.
 pub(crate) const STEP: &[Measure<GrowthStep>] = &[
-    Measure::new("throughput", RowsPerSecond, &growth::GROWTH_RATE, |it| figure(it.rows_per_second)),
-    Measure::new("cpu", Percent, &growth::GROWTH_CPU, |it| figure(it.cpu_percent)),
-    Measure::new("server-cpu", Percent, &growth::GROWTH_SERVER, |it| figure(it.server_percent)),
-    Measure::new("disk-read-per-second", Bytes, &growth::GROWTH_READ, |it| figure(it.disk_read)),
-    Measure::new("disk-written-per-second", Bytes, &growth::GROWTH_WRITTEN, |it| figure(it.disk_written)),
-    Measure::new("disk-busy", Percent, &headings::DISK_BUSY, |it| figure(it.disk_busy_percent)),
-    Measure::new("data", Bytes, &growth::GROWTH_DATA, |it| figure(it.data_bytes)),
+    Measure::new("throughput", RowsPerSecond, &columns::GROWTH_RATE, |it| figure(it.rows_per_second)),
+    Measure::new("cpu", Percent, &columns::GROWTH_CPU, |it| figure(it.cpu_percent)),
+    Measure::new("server-cpu", Percent, &columns::GROWTH_SERVER, |it| figure(it.server_percent)),
+    Measure::new("disk-read-per-second", Bytes, &columns::GROWTH_READ, |it| figure(it.disk_read)),
+    Measure::new("disk-written-per-second", Bytes, &columns::GROWTH_WRITTEN, |it| figure(it.disk_written)),
+    Measure::new("disk-busy", Percent, &columns::DISK_BUSY, |it| figure(it.disk_busy_percent)),
+    Measure::new("data", Bytes, &columns::GROWTH_DATA, |it| figure(it.data_bytes)),
 ];

@@ -2,7 +2,7 @@
 
 use crate::breaks;
 use crate::cell::{Cell, Value};
-use crate::messages::{Lang, Message, headings};
+use crate::messages::{Lang, Message, columns, headings};
 use dyno_model::printable::{self, line};
 use unicode_width::UnicodeWidthStr;
 
@@ -12,7 +12,7 @@ const GAP: usize = 2;
 const TERMINAL: usize = 80;
 
 /// Columns that say more of the one before, from which they are not parted.
-const FOLLOWING: [&Message; 2] = [&headings::AT_MOST, &headings::INTERVAL];
+const FOLLOWING: [&Message; 2] = [&columns::AT_MOST, &headings::INTERVAL];
 
 /// Lines that the titles of columns take in text at most.
 const TITLE_LINES: usize = 3;
@@ -386,7 +386,7 @@ mod tests {
     use insta::assert_snapshot;
 
     fn table() -> Table {
-        let mut table = Table::new([Column::left(&headings::SYSTEM), Column::right(&headings::THROUGHPUT)]);
+        let mut table = Table::new([Column::left(&headings::SYSTEM), Column::right(&columns::THROUGHPUT)]);
         table.row(["데이터베이스", "1,234"].map(Cell::text));
         table.row(["a|b", "5"].map(Cell::text));
         table
@@ -443,7 +443,7 @@ mod tests {
     fn titles_are_folded_and_columns_go_below_each_other_where_a_terminal_is_too_narrow() {
         let wide = |columns: usize| {
             let first = [Column::left(&headings::SYSTEM), Column::left(&headings::FAULT)];
-            let others = [Column::right(&headings::NEVER_STARTED), Column::right(&headings::AT_MOST)];
+            let others = [Column::right(&columns::NEVER_STARTED), Column::right(&columns::AT_MOST)];
             let mut table = Table::new(first.into_iter().chain(others.into_iter().cycle().take(columns)));
             table.row((0..columns + 2).map(|at| Cell::text(format!("c{at}"))));
             table.to_text(EN)

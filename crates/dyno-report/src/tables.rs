@@ -6,7 +6,7 @@ use crate::measures::{
     FAULT, FAULT_ERRORS, GENERATOR, LATENCY, LEDGER, NAMED, RESOURCES, STAGE, STEP, TREATMENT_BOOKS,
     TREATMENT_LOST, TREATMENT_RATES, TRIAL, UPDATES,
 };
-use crate::messages::{Lang, finding, growth, headings, names, page, question, said};
+use crate::messages::{Lang, columns, finding, growth, headings, names, page, question, said};
 use crate::sheet::Sheet;
 use crate::table::{Form, Table};
 use crate::words;
@@ -44,7 +44,7 @@ fn without_arrivals(table: Table, model: &ReportModel) -> Table {
     if model.has_open_loop() {
         return table;
     }
-    table.without(&[&headings::ARRIVED, &headings::NEVER_STARTED, &headings::LAG])
+    table.without(&[&columns::ARRIVED, &columns::NEVER_STARTED, &columns::LAG])
 }
 
 /// Main result: a group per line, a row per number of clients.
@@ -72,7 +72,7 @@ fn trials_valid(row: &TreatmentRow) -> Cell {
 /// The highest loads that were searched for.
 pub(crate) fn searches(model: &ReportModel) -> Table {
     let is_rate = model.searches.iter().any(|row| row.search.most == LoadBy::Rate);
-    let most = if is_rate { &headings::HIGHEST_RATE } else { &headings::MOST_CLIENTS };
+    let most = if is_rate { &columns::HIGHEST_RATE } else { &columns::MOST_CLIENTS };
     let repeats = |found: Option<Estimate>| found.map_or(0, |found| found.repeats).to_string();
     Sheet::of_treatments(model, model.searches.iter().map(|row| (row.treatment, row)))
         .left(&headings::LIMIT, |row| Cell::text(figures::limit_on(row.search.measure, row.search.below)))
@@ -90,8 +90,8 @@ pub(crate) fn stages(model: &ReportModel) -> Table {
         .estimates(STAGE, |row| (*row, Some(model.treatments[row.treatment].trials_valid)))
         .table();
     match model.stages.first().map(|row| row.by) {
-        Some(LoadBy::Clients) => table.without(&[&headings::OFFERED, &headings::NOT_COMMITTED]),
-        _ => table.without(&[&headings::AT_WORK]),
+        Some(LoadBy::Clients) => table.without(&[&columns::OFFERED, &columns::NOT_COMMITTED]),
+        _ => table.without(&[&columns::AT_WORK]),
     }
 }
 
@@ -179,11 +179,11 @@ fn audits_of(model: &ReportModel, is_wanted: impl Fn(&AuditRow) -> bool) -> Tabl
     };
     Sheet::of_treatments(model, by_line(model, wanted, |audit| audit.treatment))
         .left(&headings::AUDIT_VERDICT, |audit| Cell::word(words::audit(audit.verdict)))
-        .right(&headings::COMMITTED, |audit| {
+        .right(&columns::COMMITTED, |audit| {
             audit.updates.as_ref().map_or_else(Cell::absent, |updates| Cell::count(updates.committed))
         })
-        .right(&headings::LOST, |audit| span(audit, |it| [it.lost, it.lost_max].map(figures::count)))
-        .right(&headings::LOST_PERCENT, |audit| {
+        .right(&columns::LOST, |audit| span(audit, |it| [it.lost, it.lost_max].map(figures::count)))
+        .right(&columns::LOST_PERCENT, |audit| {
             span(audit, |it| [it.lost_percent, it.lost_percent_max].map(figures::percent))
         })
         .measures(UPDATES, |audit| audit.updates.as_ref())
@@ -360,7 +360,7 @@ pub(crate) fn statements<'a>(
     Sheet::grouped(rows, |(treatment, ..)| [names::treatment(model, *treatment, lang)])
         .left(&headings::STATEMENT, |(_, name, _)| Cell::text(*name))
         .right(&headings::OK, |(.., row)| Cell::count(row.ok))
-        .right(&headings::FAILED, |(.., row)| Cell::count(row.failed).alarming(row.failed > 0))
+        .right(&columns::FAILED, |(.., row)| Cell::count(row.failed).alarming(row.failed > 0))
         .measures(LATENCY, |(.., row)| row.latency.as_ref())
         .table()
 }
@@ -368,7 +368,7 @@ pub(crate) fn statements<'a>(
 /// The commands of a treatment in the form that test reports have.
 pub(crate) fn commands(model: &ReportModel, treatment: usize, lang: Lang) -> Table {
     let of = model.statements.iter().filter(|table| table.treatment == treatment);
-    let mut table = statements(model, of, lang).without_groups().without(&[&headings::P99, &headings::P999]);
+    let mut table = statements(model, of, lang).without_groups().without(&[&columns::P99, &columns::P999]);
     for column in table.columns.iter_mut().filter(|column| *column.heading == headings::OK) {
         column.heading = &headings::NUM;
     }
@@ -387,8 +387,8 @@ pub(crate) fn failures(model: &ReportModel, lang: Lang) -> Table {
     });
     Sheet::of_treatments(model, rows)
         .left(&headings::KIND, |(kind, ..)| Cell::text(said(kind.name(), lang)))
-        .right(&headings::FAILED, |(_, failed, _)| Cell::count(*failed))
-        .right(&headings::RETRIES, |(.., retries)| Cell::count(*retries))
+        .right(&columns::FAILED, |(_, failed, _)| Cell::count(*failed))
+        .right(&columns::RETRIES, |(.., retries)| Cell::count(*retries))
         .table()
 }
 

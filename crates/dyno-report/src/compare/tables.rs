@@ -4,7 +4,7 @@ use super::notes::is_marked;
 use crate::cell::{Cell, Value};
 use crate::figures;
 use crate::measures;
-use crate::messages::{Lang, Message, compare, fill, headings, names};
+use crate::messages::{Lang, Message, columns, compare, fill, headings, names};
 use crate::sheet::Sheet;
 use crate::table::{Form, Table};
 use crate::words;
@@ -147,17 +147,17 @@ type Count = (&'static Message, fn(&SideFigures) -> u64);
 /// What is told of failures, retries and audits: only what is not as it should be on either side.
 fn books(pair: &TreatmentPair) -> Vec<Row<'static>> {
     let counts: [Count; 5] = [
-        (&headings::NEVER_STARTED, |side| side.unstarted.unwrap_or_default()),
-        (&headings::FAILED, |side| side.failed),
+        (&columns::NEVER_STARTED, |side| side.unstarted.unwrap_or_default()),
+        (&columns::FAILED, |side| side.failed),
         (&compare::UNFINISHED_TRANSACTIONS, |side| side.unfinished),
-        (&headings::RETRIES, |side| side.retries),
+        (&columns::RETRIES, |side| side.retries),
         (&compare::LOST_UPDATES, |side| side.lost.unwrap_or_default()),
     ];
     let sides = [&pair.base, &pair.new];
     let mut rows = Vec::new();
     if sides.iter().any(|side| side.arrived.is_some()) {
         let arrived = sides.map(|side| Cell::count(side.arrived.unwrap_or_default()));
-        rows.push(Row::Book(&headings::ARRIVED, arrived));
+        rows.push(Row::Book(&columns::ARRIVED, arrived));
     }
     let unusual = counts.into_iter().filter(|(_, of)| sides.iter().any(|side| of(side) > 0));
     rows.extend(unusual.map(|(name, of)| Row::Book(name, sides.map(|side| Cell::count(of(side))))));

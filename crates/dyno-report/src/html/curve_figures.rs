@@ -9,7 +9,7 @@ use crate::chart::svg::Labels;
 use crate::chart::text::{Quantity, spelled};
 use crate::figures;
 use crate::grid::titles_of_cells;
-use crate::messages::{fill, headings, list, names, page};
+use crate::messages::{columns, fill, headings, list, names, page};
 use dyno_analysis::model::{PanelLine, PanelPoint, PublishedPoint, PublishedSeries, RepeatDot};
 use dyno_model::lists::distinct;
 use dyno_model::plan::Metric;
@@ -29,10 +29,10 @@ pub(super) const TOLD: usize = 60;
 pub(super) fn times(page: &Page<'_>, has_room: bool) -> ([(Metric, &'static str); 3], Axis) {
     let (p95, p99) = match has_room {
         true => (&page::CHART_PANEL_P95, &page::CHART_P99),
-        false => (&headings::P95, &headings::P99),
+        false => (&columns::P95, &columns::P99),
     };
     let measures = [
-        (Metric::MeanMs, page.text(&headings::MEAN)),
+        (Metric::MeanMs, page.text(&columns::MEAN)),
         (Metric::P95Ms, page.text(p95)),
         (Metric::P99Ms, page.text(p99)),
     ];

@@ -10,7 +10,7 @@ use crate::chart::svg::Labels;
 use crate::chart::timeline::{Course, Moment, TimelineChart};
 use crate::figures;
 use crate::grid;
-use crate::messages::{fill, headings, names, notes, page};
+use crate::messages::{columns, fill, headings, names, notes, page};
 use crate::{tables, words};
 use dyno_analysis::model::{StageRow, Timeline, TimelinePoint, TrialState};
 use dyno_model::fault::FaultRecord;
@@ -121,7 +121,7 @@ fn drawn<'a>(
     let labels = Labels { id: &id, title: &title, description: &description };
     let chart = TimelineChart {
         x_title: page.text(&page::CHART_SECONDS).to_owned(),
-        throughput_title: page.text(&headings::THROUGHPUT).to_owned(),
+        throughput_title: page.text(&columns::THROUGHPUT).to_owned(),
         latency_title: page.text(&page::CHART_TIME).to_owned(),
         median_label: page.text(&page::CHART_MEDIAN).to_owned(),
         p99_label: page.text(&page::CHART_P99).to_owned(),

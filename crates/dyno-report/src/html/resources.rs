@@ -3,7 +3,7 @@
 use super::page::Page;
 use crate::chart::text::Quantity;
 use crate::chart::tracks::{Stretch, Track, TrackCourse};
-use crate::messages::{Message, headings, page};
+use crate::messages::{Message, columns, page};
 use dyno_analysis::model::{ResourcePoint, Timeline};
 
 /// Panels are only drawn when they say something: the disk above this rate in bytes per second, ...
@@ -54,7 +54,7 @@ const CPU: Panel = Panel {
         (&page::CHART_KEY_USER, |p| p.user_percent),
         (&page::CHART_KEY_SYSTEM, |p| p.system_percent),
         (&page::CHART_KEY_IOWAIT, |p| p.iowait_percent),
-        (&headings::STEAL, |p| p.steal_percent),
+        (&columns::STEAL, |p| p.steal_percent),
     ],
     lines: &[
         (&page::CHART_KEY_SERVER, |p| p.server_percent),

@@ -1,7 +1,7 @@
 //! Sentences of a comparison of two sides (`dyno compare`).
 
-pub(crate) use super::en::compare::*;
-use super::lang::Lang;
+use super::languages::Lang;
+pub(crate) use super::languages::en::compare::*;
 use super::names::list;
 use super::question::Answer;
 use super::{fill, finding, names, said};

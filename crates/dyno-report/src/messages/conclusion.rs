@@ -1,7 +1,7 @@
 //! Sentences for conclusions.
 
-pub(crate) use super::en::conclusion::*;
-use super::lang::{Lang, Message};
+pub(crate) use super::languages::en::conclusion::*;
+use super::languages::{Lang, Message};
 use super::names::list;
 use super::{fill, finding, growth, names, question};
 use crate::figures;

@@ -1,8 +1,8 @@
 //! Sentences for findings.
 
-pub(crate) use super::en::finding::*;
 use super::fill;
-use super::lang::Lang;
+use super::languages::Lang;
+pub(crate) use super::languages::en::finding::*;
 use super::names::{self, list};
 use super::said;
 use crate::figures;
@@ -143,7 +143,7 @@ fn group(group: &SessionGroup) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::lang::EN;
+    use super::super::languages::EN;
     use super::*;
 
     #[test]

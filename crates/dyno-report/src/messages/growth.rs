@@ -1,7 +1,7 @@
 //! Words and sentences about tables that grow.
 
-pub(crate) use super::en::growth::*;
-use super::lang::{Lang, Message};
+pub(crate) use super::languages::en::growth::*;
+use super::languages::{Lang, Message};
 use super::{fill, names};
 use crate::figures;
 use dyno_analysis::model::{GrowthLead, GrowthMoment, ReportModel};

@@ -113,10 +113,10 @@ macro_rules! messages {
     ($($group:ident: $of:ident::Texts { $($name:ident: $text:literal),+ $(,)? }),+ $(,)?) => {
         /// All texts of a language, by the part of a report that shows them.
         #[derive(Debug, Clone, Copy)]
-        pub struct Texts { $(pub $group: $group::Texts),+ }
-        const TEXTS: Texts = Texts { $($group: $of::Texts { $($name: $text),+ }),+ };
+        pub struct Texts { pub columns: Columns, $(pub $group: $group::Texts),+ }
+        const TEXTS: Texts = Texts { columns: Columns::English, $($group: $of::Texts { $($name: $text),+ }),+ };
         $(pub(crate) mod $group {
-            use super::super::message::Message;
+            use crate::messages::message::Message;
             #[derive(Debug, Clone, Copy)]
             #[expect(non_snake_case, reason = "a text has the name of its message")]
             pub struct Texts { $(pub $name: &'static str),+ }
@@ -125,7 +125,30 @@ macro_rules! messages {
                 of: |texts| texts.$group.$name,
             };)+
         })+
-        pub(crate) const ALL: &[super::message::Message<Texts>] = &[$($($group::$name),+),+];
+        pub(crate) const ALL: &[crate::messages::message::Message<Texts>] = &[$($($group::$name),+),+];
     };
 }
 pub(super) use messages;
+
+/// Declares the titles of columns that measures have: behind a name its text in each of the languages between the brackets.
+macro_rules! columns {
+    ([$($language:ident),+] $($name:ident: $($text:literal),+;)+) => {
+        /// Whose titles a language shows.
+        #[derive(Debug, Clone, Copy)]
+        pub enum Columns { $($language),+ }
+        pub(crate) mod columns {
+            use crate::messages::message::Message;
+            const LANGUAGES: usize = [$(super::Columns::$language),+].len();
+            $(pub(crate) const $name: Message<super::Texts> = Message {
+                name: concat!("columns::", stringify!($name)),
+                of: |texts| {
+                    const TEXTS: [&str; LANGUAGES] = [$($text),+];
+                    TEXTS[texts.columns as usize]
+                },
+            };)+
+            #[cfg(test)]
+            pub(crate) const ALL: &[Message<super::Texts>] = &[$($name),+];
+        }
+    };
+}
+pub(super) use columns;

@@ -5,35 +5,32 @@
 //!   and particles differ between languages.
 //! * A place is written `{name}` and is filled with a figure, a name or a list; never with prose. Where the words beside it depend on its
 //!   number, it is written with their forms: `{clients:1 client|# clients}`.
-//! * A language's file ([`en`]) has all that differs between languages: texts, forms of plurals, how lists and sentences are joined.
+//! * A language's file ([`languages`]) has all that differs between languages: texts, forms of plurals, how lists and sentences are joined.
 //!   Figures look the same in all of them ([`crate::figures`]).
 //! * What a message is for is said beside the English one only. The other files say which message is meant, by the part of the report that shows it.
 
 pub(crate) mod compare;
 pub(crate) mod conclusion;
-mod en;
 pub(crate) mod finding;
 pub(crate) mod growth;
-mod ja;
-mod ko;
-mod lang;
+mod languages;
 mod message;
 pub(crate) mod names;
 pub(crate) mod question;
 mod stored;
 
+pub(crate) use languages::Message;
 #[cfg(test)]
-pub(crate) use en::ALL;
-pub(crate) use en::{checkup, headings, notes, page, plan, preflight, terminal};
-pub(crate) use lang::Message;
-pub use lang::{EN, LANGUAGES, Lang};
+pub(crate) use languages::en::ALL;
+pub(crate) use languages::en::{checkup, columns, headings, notes, page, plan, preflight, terminal};
+pub use languages::{EN, LANGUAGES, Lang};
 pub(crate) use message::fill;
 pub(crate) use names::list;
 pub(crate) use stored::{in_line, said};
 
 #[cfg(test)]
 mod tests {
-    use super::en::{ENGLISH, Texts};
+    use super::languages::en::{ENGLISH, Texts};
     use super::message::{Language, Piece, pieces};
     use super::*;
     use std::collections::BTreeSet;
@@ -47,7 +44,7 @@ mod tests {
     fn faults(lang: &Language<Texts>) -> Vec<String> {
         let names = |text| places(text).into_iter().map(|(name, _)| name).collect::<BTreeSet<_>>();
         let mut faults = Vec::new();
-        for message in ALL {
+        for message in columns::ALL.iter().chain(ALL) {
             let (text, declared) = (message.text(lang), names(message.text(EN)));
             if text.trim().is_empty() {
                 faults.push(format!("{}, {}: no text", message.name, lang.code));
@@ -108,7 +105,7 @@ mod tests {
 
     #[test]
     fn japanese_lists_have_blanks_beside_latin_letters_only() {
-        let of = |items: &[&str]| list(&ja::JAPANESE, items);
+        let of = |items: &[&str]| list(&languages::ja::JAPANESE, items);
         assert_eq!(of(&["MySQL", "8"]), "MySQL と 8");
         assert_eq!(of(&["提案（8）", "従来"]), "提案（8）と従来");
         assert_eq!(of(&["1", "20", "40"]), "1、20、40");

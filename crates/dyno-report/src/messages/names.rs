@@ -1,7 +1,7 @@
 //! What things are called inside of sentences: numbers of clients, metrics, reasons, lists.
 
-pub(crate) use super::en::names::*;
-use super::lang::{EN, Lang, Message};
+pub(crate) use super::languages::en::names::*;
+use super::languages::{EN, Lang, Message};
 use super::{fill, headings};
 use dyno_analysis::model::{FaultRow, NotWorkingReason, ReportModel};
 use dyno_model::fault::{FaultAction, FaultRecord};
@@ -149,7 +149,7 @@ fn node_name(node: &str, lang: Lang) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::lang::LANGUAGES;
+    use super::super::languages::LANGUAGES;
     use super::*;
 
     #[test]

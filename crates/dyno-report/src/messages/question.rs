@@ -1,7 +1,7 @@
 //! Answers to the questions of an experiment, as sentences.
 
-pub(crate) use super::en::question::*;
-use super::lang::{Lang, Message};
+pub(crate) use super::languages::en::question::*;
+use super::languages::{Lang, Message};
 use super::{fill, names};
 use crate::figures;
 use dyno_analysis::model::{
@@ -189,7 +189,7 @@ pub(crate) fn depends_on(factors: &[String], with: InteractionWith, lang: Lang) 
 
 #[cfg(test)]
 mod tests {
-    use super::super::lang::{EN, LANGUAGES};
+    use super::super::languages::{EN, LANGUAGES};
     use super::*;
     use dyno_model::plan::Metric;
     use dyno_store::fixture::Shape;

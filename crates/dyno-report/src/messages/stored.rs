@@ -2,8 +2,8 @@
 //! the messages of this group in English is said in the language of the report, whichever version wrote it. Any other is in the words
 //! of a server, a system or a script, and stays as it is.
 
-use super::en::ALL;
-use super::lang::{EN, Lang};
+use super::languages::en::ALL;
+use super::languages::{EN, Lang};
 use super::message::{Piece, pieces};
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -52,7 +52,7 @@ fn values<'t>(message: &'static str, text: &'t str) -> Option<Vec<(&'static str,
 
 #[cfg(test)]
 mod tests {
-    use super::super::lang::LANGUAGES;
+    use super::super::languages::LANGUAGES;
     use super::*;
     use std::path::Path;
 

@@ -1,8 +1,9 @@
-//! English, in which the messages are declared: a message is here once, with its name, its text and, in braces, its places.
+//! English, in which the messages are declared: a message is here once, with its name, its text and, in braces, its places. Titles of
+//! measures stand here in every language.
 
-use super::message::{Language, messages};
+use super::super::message::{Language, columns, messages};
 
-pub(super) const ENGLISH: Language<Texts> = Language {
+pub(crate) const ENGLISH: Language<Texts> = Language {
     code: "en",
     name: "English",
     forms: 2,
@@ -16,6 +17,87 @@ pub(super) const ENGLISH: Language<Texts> = Language {
     space: " ",
     texts: TEXTS,
 };
+
+// Titles of the columns that measures have, with their units: short, and read beside each other.
+columns! {
+    [English, Korean, Japanese]
+    THROUGHPUT: "tx/s", "tx/s", "tx/s";
+    MEAN_MS: "mean ms", "평균 ms", "平均 ms";
+    P50_MS: "p50 ms", "p50 ms", "p50 ms";
+    P95_MS: "p95 ms", "p95 ms", "p95 ms";
+    P99_MS: "p99 ms", "p99 ms", "p99 ms";
+    HIGHEST_RATE: "highest tx/s", "최대 tx/s", "最大 tx/s";
+    MOST_CLIENTS: "most clients", "최대 클라이언트 수", "最大クライアント数";
+    LENGTH_S: "length s", "길이 s", "長さ s";
+    OFFERED: "offered tx/s", "도착 tx/s", "到着 tx/s";
+    AT_WORK: "clients at work", "작업 중인 클라이언트", "稼働クライアント数";
+    NOT_COMMITTED: "not committed", "커밋 안 됨", "未コミット";
+    COMMITTED: "committed", "커밋", "コミット数";
+    FAILED: "failed", "실패", "失敗";
+    RETRIES: "retries", "재시도", "再試行";
+    ARRIVED: "arrived", "도착", "到着";
+    NEVER_STARTED: "never started", "미시작", "未開始";
+    LOST_PERCENT: "lost %", "손실 %", "損失 %";
+    MAX_MS: "max ms", "최대 ms", "最大 ms";
+    GAP_MS: "no commit ms", "커밋 공백 ms", "コミット途絶 ms";
+    LOST: "lost", "손실", "損失";
+    MEAN: "mean", "평균", "平均";
+    STANDARD_DEVIATION: "sd", "표준편차", "標準偏差";
+    MIN: "min", "최소", "最小";
+    P50: "p50", "p50", "p50";
+    P70: "p70", "p70", "p70";
+    P80: "p80", "p80", "p80";
+    P90: "p90", "p90", "p90";
+    P95: "p95", "p95", "p95";
+    P99: "p99", "p99", "p99";
+    P999: "p99.9", "p99.9", "p99.9";
+    MAX: "max", "최대", "最大";
+    WITNESSED: "witnessed", "로그로 확인", "ログ上の証拠";
+    PHANTOM: "unacknowledged", "응답 없는 갱신", "応答のない更新";
+    IN_DOUBT: "in doubt", "결과 불명", "結果不明";
+    STATEMENT_ERRORS: "errors reported", "보고된 오류", "報告されたエラー";
+    ACKNOWLEDGED: "acknowledged", "응답받음", "応答済み";
+    LOSING_TRIALS: "trials that lost", "손실된 시행", "損失のあった試行";
+    TOOK_EFFECT: "of these in the data", "그중 데이터에 있음", "うちデータにあるもの";
+    OUTAGE: "no commit s", "무커밋 s", "無コミット s";
+    AT_MOST: "at most", "최대", "最大";
+    RECOVERED: "back at 90 % s", "90 % 회복 s", "90 % 回復 s";
+    NOT_RECOVERED: "not back", "미회복", "未回復";
+    MISSED: "missed work s", "처리 못 한 작업 s", "未処理分 s";
+    SLOWEST: "slowest s", "최장 s", "最遅 s";
+    RECONNECTS: "reconnects", "재연결", "再接続";
+    ERRORS_SEEN: "errors", "오류", "エラー";
+    ERRORS_FIRST: "first s", "처음 s", "最初 s";
+    ERRORS_LAST: "last s", "마지막 s", "最後 s";
+    ERRORS_MOST: "most in 1 s", "1초 최다", "1 s 内の最多";
+    ERRORS_MOST_AT: "at s", "그 시점 s", "その時点 s";
+    WORKERS: "workers", "워커", "ワーカー";
+    WORKER_CPU: "busiest worker CPU %", "가장 바쁜 워커 CPU %", "ワーカー CPU %（最大）";
+    HELD_UP: "held up %", "멈춤 %", "停滞 %";
+    CPU_USER: "user µs/stmt", "사용자 µs/문", "ユーザー µs/文";
+    CPU_SYSTEM: "sys µs/stmt", "시스템 µs/문", "システム µs/文";
+    WAKEUP_LAG: "wake-up lag p99 ms", "깨어남 지연 p99 ms", "ウェイクアップ遅延 p99 ms";
+    MEMORY: "memory MB", "메모리 MB", "メモリ MB";
+    LAG: "late start p99 ms", "시작 지연 p99 ms", "開始遅延 p99 ms";
+    HOST_CPU: "CPU of the machine", "장비 CPU", "マシンの CPU";
+    STEAL: "steal", "스틸", "スティール";
+    SERVER_CPU: "server CPUs", "서버 CPU 수", "サーバーの CPU 数";
+    GENERATOR_CPU: "generator CPUs", "부하 발생기 CPU 수", "負荷生成側の CPU 数";
+    SERVER_CPU_PER_TRANSACTION: "server CPU µs/tx", "서버 CPU µs/tx", "サーバー CPU µs/tx";
+    GENERATOR_CPU_PER_TRANSACTION: "generator CPU µs/tx", "부하 발생기 CPU µs/tx", "負荷生成側 CPU µs/tx";
+    SWITCHES_PER_TRANSACTION: "switches/tx", "컨텍스트 전환/tx", "コンテキスト切替/tx";
+    READ_PER_TRANSACTION: "read kB/tx", "읽기 kB/tx", "読み込み kB/tx";
+    WRITTEN_PER_TRANSACTION: "written kB/tx", "쓰기 kB/tx", "書き込み kB/tx";
+    SERVER_MEMORY: "server MB", "서버 MB", "サーバー MB";
+    DISK_BUSY: "disk busy", "디스크 사용률", "ディスクビジー率";
+    MONITOR_COST: "monitor", "모니터", "モニター";
+    GROWTH_RATE: "rows/s", "행/s", "行/s";
+    GROWTH_CPU: "CPU", "CPU", "CPU";
+    GROWTH_SERVER: "of it the server", "그중 서버", "うちサーバー";
+    GROWTH_READ: "read MB/s", "읽기 MB/s", "読み込み MB/s";
+    GROWTH_WRITTEN: "written MB/s", "쓰기 MB/s", "書き込み MB/s";
+    GROWTH_DATA: "data MB", "데이터 MB", "データ MB";
+}
 
 messages! {
     // Headings, column titles and short words that tables share.
@@ -89,57 +171,18 @@ messages! {
         CLIENTS: "clients",
         // Valid trials.
         TRIALS_VALID: "n",
-        THROUGHPUT: "tx/s",
         // Half the width of the 95 % interval, beside the value.
         INTERVAL: "±95 %",
-        MEAN_MS: "mean ms",
-        HIGHEST_RATE: "highest tx/s",
-        MOST_CLIENTS: "most clients",
         STEPS_TRIED: "loads tried",
         STAGE: "stage",
-        LENGTH_S: "length s",
-        OFFERED: "offered tx/s",
-        AT_WORK: "clients at work",
-        NOT_COMMITTED: "not committed",
-        P50_MS: "p50 ms",
-        P95_MS: "p95 ms",
-        P99_MS: "p99 ms",
-        ARRIVED: "arrived",
-        NEVER_STARTED: "never started",
-        MAX_MS: "max ms",
-        GAP_MS: "no commit ms",
-        COMMITTED: "committed",
-        FAILED: "failed",
-        RETRIES: "retries",
-        LOST: "lost",
-        LOST_PERCENT: "lost %",
-        PHANTOM: "unacknowledged",
-        WITNESSED: "witnessed",
-        IN_DOUBT: "in doubt",
-        ACKNOWLEDGED: "acknowledged",
-        TOOK_EFFECT: "of these in the data",
         ISOLATION_LEVEL: "isolation level",
         DIRTY_READS: "dirty reads",
         INTERMEDIATE_READS: "intermediate reads",
         NON_REPEATABLE_READS: "non-repeatable reads",
         LOST_UPDATES: "lost updates",
         WRITE_SKEWS: "write skew",
-        LOSING_TRIALS: "trials that lost",
         FAULT: "fault",
         FAULT_ERRORS: "Errors after the fault",
-        ERRORS_SEEN: "errors",
-        ERRORS_FIRST: "first s",
-        ERRORS_LAST: "last s",
-        ERRORS_MOST: "most in 1 s",
-        ERRORS_MOST_AT: "at s",
-        OUTAGE: "no commit s",
-        AT_MOST: "at most",
-        RECOVERED: "back at 90 % s",
-        NOT_RECOVERED: "not back",
-        MISSED: "missed work s",
-        SLOWEST: "slowest s",
-        RECONNECTS: "reconnects",
-        STATEMENT_ERRORS: "errors reported",
         AUDIT_VERDICT: "audit",
         VALIDITY_COLUMN: "validity",
         SUBJECT: "subject",
@@ -167,44 +210,11 @@ messages! {
         LOWERED_BY_WINDOWS: "longer windows",
         VERDICT: "verdict",
         STATEMENT: "statement",
-        STANDARD_DEVIATION: "sd",
-        MIN: "min",
-        MAX: "max",
-        MEAN: "mean",
         // The whole of its statements.
         TRANSACTION: "transaction",
-        // Percentiles.
-        P50: "p50",
-        P70: "p70",
-        P80: "p80",
-        P90: "p90",
-        P95: "p95",
-        P99: "p99",
-        P999: "p99.9",
-        // Columns.
         OK: "ok",
         TRIAL: "trial",
         REASON: "reason",
-        WORKERS: "workers",
-        WORKER_CPU: "busiest worker CPU %",
-        HELD_UP: "held up %",
-        CPU_USER: "user µs/stmt",
-        CPU_SYSTEM: "sys µs/stmt",
-        WAKEUP_LAG: "wake-up lag p99 ms",
-        LAG: "late start p99 ms",
-        MEMORY: "memory MB",
-        HOST_CPU: "CPU of the machine",
-        STEAL: "steal",
-        SERVER_CPU: "server CPUs",
-        GENERATOR_CPU: "generator CPUs",
-        SERVER_CPU_PER_TRANSACTION: "server CPU µs/tx",
-        GENERATOR_CPU_PER_TRANSACTION: "generator CPU µs/tx",
-        SWITCHES_PER_TRANSACTION: "switches/tx",
-        READ_PER_TRANSACTION: "read kB/tx",
-        WRITTEN_PER_TRANSACTION: "written kB/tx",
-        DISK_BUSY: "disk busy",
-        SERVER_MEMORY: "server MB",
-        MONITOR_COST: "monitor",
         KIND: "kind",
         CHECKED: "table or sum",
         EXPECTED: "expected",
@@ -854,12 +864,6 @@ messages! {
         GROWTH: "Over the number of rows",
         GROWTH_COMPARISONS: "Comparisons step by step",
         GROWTH_ROWS: "rows",
-        GROWTH_RATE: "rows/s",
-        GROWTH_CPU: "CPU",
-        GROWTH_SERVER: "of it the server",
-        GROWTH_READ: "read MB/s",
-        GROWTH_WRITTEN: "written MB/s",
-        GROWTH_DATA: "data MB",
         GROWTH_AXIS: "rows in the table",
         GROWTH_PANEL_RATE: "Rows inserted per second",
         GROWTH_PANEL_CPU: "CPU of the machine, all processors",

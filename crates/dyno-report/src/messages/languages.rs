@@ -1,9 +1,13 @@
 //! The languages that there are.
 
-use super::en::{ENGLISH, Texts};
-use super::ja::JAPANESE;
-use super::ko::KOREAN;
+pub(super) mod en;
+pub(super) mod ja;
+mod ko;
+
 use super::message::{self, Language};
+use en::{ENGLISH, Texts};
+use ja::JAPANESE;
+use ko::KOREAN;
 
 /// A language of reports.
 pub type Lang = &'static Language<Texts>;
