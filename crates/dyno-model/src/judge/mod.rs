@@ -16,7 +16,7 @@ use crate::fault::{Expected, FaultRecord};
 use crate::finding::{Finding, Severity};
 use crate::ledger::Ledger;
 use crate::plan::{LoadPlan, Plan, StopRule, Trial};
-use crate::record::{CommitGap, Facts, TrialRecord, Uptime};
+use crate::record::{CommitGap, Facts, TrialRecord, Uptime, is_rate};
 use crate::stages::Course;
 use crate::target::Engine;
 use std::mem::discriminant;
@@ -69,7 +69,7 @@ pub fn is_stall(gap: u64, commits: u64, length: u64) -> bool {
 pub fn judge(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Finding> {
     let mut findings = generator(record, asked);
     if let Some(facts) = &record.facts {
-        findings.extend(surroundings(facts));
+        findings.extend(surroundings(record, facts));
         findings.extend(cut_short(record, facts, asked));
         findings.extend(restart(facts));
         findings.extend(server_counters(record, asked));
@@ -195,9 +195,12 @@ fn generator(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Finding> {
     findings
 }
 
-fn surroundings(facts: &Facts) -> Vec<Finding> {
+fn surroundings(record: &TrialRecord, facts: &Facts) -> Vec<Finding> {
     let steal = Finding::Steal { share: facts.steal };
-    let steal = (steal.severity() > Severity::Note).then_some(steal);
+    // Stolen time is counted in ticks of 10 ms, and a processor's share of it at its next tick. In a short window one tick is more than what
+    // is judged, and may be of before.
+    let is_told = is_rate(record.measured.as_secs_f64()) && steal.severity() > Severity::Note;
+    let steal = is_told.then_some(steal);
     steal.into_iter().chain(facts.is_debug_build.then_some(Finding::DebugBuild)).collect()
 }
 
