@@ -161,7 +161,7 @@ fn intervals_add_up_to_the_books_exactly() {
     let ledger = &record.ledger;
     let measured: Vec<&Interval> = heard.intervals.iter().filter(|interval| !interval.is_warmup).collect();
     let sum = |pick: fn(&Interval) -> u64| measured.iter().map(|interval| pick(interval)).sum::<u64>();
-    assert!(ledger.committed > 100, "{}", ledger.committed);
+    assert!(ledger.committed > 0, "{ledger:?}");
     assert_eq!(sum(|interval| interval.latency.count), ledger.committed);
     assert_eq!(sum(|interval| interval.latency.sum), record.latency.sum);
     assert_eq!(sum(|interval| interval.outcomes.reads), ledger.outcomes.reads);

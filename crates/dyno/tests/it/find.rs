@@ -60,7 +60,9 @@ fn clients_are_searched_up_to_those_of_the_spec_and_each_step_draws_what_is_its_
     assert_eq!(search.steps.iter().map(|step| step.load).collect::<Vec<_>>(), [1.0, 2.0, 4.0, 8.0, 8.0]);
     assert!(search.is_bound() && search.held == 8.0, "{search:?}");
     assert_eq!(all[0].open_loop, None);
-    assert!(ended.stdout.contains("Queue takes at least 8 clients while p50 < 10,000 ms"), "{ended}");
+    bench.forget_the_machine("r");
+    let text = bench.dyno(&["report", "r", "--format", "text"]).stdout;
+    assert!(text.contains("Queue takes at least 8 clients while p50 < 10,000 ms"), "{text}");
 }
 
 #[test]

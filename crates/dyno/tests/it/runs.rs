@@ -46,6 +46,7 @@ fn a_run_leaves_results_and_a_report_and_nothing_else() {
     assert_eq!(std::fs::read_to_string(bench.path().join("first/spec.toml")).unwrap(), SHORT);
     let again = bench.dyno(&["report", "first", "--format", "text"]);
     assert!(again.code == 0 && ended.stdout.starts_with(again.stdout.trim_end()), "{again}");
+    bench.forget_the_machine("first");
     let charts = bench.dyno(&["report", "first", "--format", "svg,text", "--out", "charts"]);
     assert_eq!(charts.code, 0, "{charts}");
     let throughput = std::fs::read_to_string(bench.path().join("charts/chart-throughput.svg")).unwrap();

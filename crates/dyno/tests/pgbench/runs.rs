@@ -447,20 +447,23 @@ fn a_list_of_clients_is_run_in_every_block_and_reported_as_one() {
     let ended = bench.run(Program::Dyno, &arguments);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     assert_eq!(
-        ended.stdout.matches("number of transactions actually processed: ").count(),
-        9,
-        "{}",
-        ended.stdout
-    );
-    assert_eq!(
         ended.stderr.lines().filter(|line| line.contains(" of 9, block ")).count(),
         9,
         "{}",
         ended.stderr
     );
     let rows: Vec<Vec<&str>> = ended.stdout.lines().map(|line| line.split_whitespace().collect()).collect();
-    let has_row = |clients| rows.iter().any(|row| row.len() > 6 && row[..2] == [clients, "3"]);
-    assert!(["1", "2", "4"].into_iter().all(has_row), "three trials each: {}", ended.stdout);
+    // How many of trials so short are valid is this machine's doing.
+    let is_three = |n: &str| n == "3" || n.ends_with("/3");
+    let has_row = |clients| rows.iter().any(|row| row.len() > 4 && row[0] == clients && is_three(row[1]));
+    assert!(["1", "2", "4"].into_iter().all(has_row), "a row for each: {}", ended.stdout);
+    let processed = ended
+        .stdout
+        .lines()
+        .filter_map(|line| line.strip_prefix("number of transactions actually processed: "));
+    let mut processed: Vec<&str> = processed.collect();
+    processed.sort_unstable();
+    assert_eq!(processed, ["20/20", "20/20", "20/20", "40/40", "40/40", "40/40", "80/80", "80/80", "80/80"]);
     let page = ended.stdout.lines().find_map(|line| line.strip_prefix("Report: ")).expect("it says where");
     assert!(page.starts_with("curve/pgbench/") && bench.folder().join(page).is_file(), "{page}");
     let password = bench.target().password.reveal().to_owned();
