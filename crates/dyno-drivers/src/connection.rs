@@ -12,13 +12,10 @@ use std::time::Instant;
 /// A connection of any driver.
 pub enum Connection {
     /// MySQL family.
-    #[cfg(feature = "mysql")]
     Mysql(crate::mysql::Connection),
     /// PostgreSQL.
-    #[cfg(feature = "postgres")]
     Postgres(crate::postgres::Connection),
     /// SQLite.
-    #[cfg(feature = "sqlite")]
     Sqlite(crate::sqlite::Connection),
     /// Canned replies.
     Null(crate::null::Connection),
@@ -35,11 +32,8 @@ fn no_sql<T>() -> Result<T> {
 macro_rules! each {
     ($self:ident, $connection:ident => $call:expr, $service:pat => $other:expr) => {
         match $self {
-            #[cfg(feature = "mysql")]
             Connection::Mysql($connection) => $call,
-            #[cfg(feature = "postgres")]
             Connection::Postgres($connection) => $call,
-            #[cfg(feature = "sqlite")]
             Connection::Sqlite($connection) => $call,
             Connection::Null($connection) => $call,
             Connection::Http($service) => $other,
@@ -50,18 +44,13 @@ macro_rules! each {
 /// A connection of the target's driver.
 async fn connect(target: &Target, io: &Io) -> Result<Connection> {
     match target.engine {
-        #[cfg(feature = "mysql")]
         Engine::Mysql => crate::mysql::Connection::connect(target, io).await.map(Connection::Mysql),
-        #[cfg(feature = "postgres")]
         Engine::Postgres => crate::postgres::Connection::connect(target, io).await.map(Connection::Postgres),
-        #[cfg(feature = "sqlite")]
         Engine::Sqlite => crate::sqlite::Connection::connect(target, io).await.map(Connection::Sqlite),
         Engine::Null => crate::null::Connection::connect(target, io).await.map(Connection::Null),
         Engine::Http => crate::http::Connection::connect(target, io)
             .await
             .map(|connection| Connection::Http(Box::new(connection))),
-        #[cfg(not(all(feature = "mysql", feature = "postgres", feature = "sqlite")))]
-        other => Err(FailureKind::Unsupported.failure(format!("this build of dyno has no {other} driver"))),
     }
 }
 

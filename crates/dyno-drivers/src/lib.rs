@@ -21,16 +21,13 @@ pub mod address;
 pub mod connection;
 pub mod driver;
 pub mod http;
-#[cfg(feature = "mysql")]
 pub mod mysql;
 pub mod null;
 pub mod open_files;
 pub mod own_sessions;
 pub mod patience;
-#[cfg(feature = "postgres")]
 pub mod postgres;
 pub mod sql_text;
-#[cfg(feature = "sqlite")]
 pub mod sqlite;
 pub mod transport;
 pub mod value;

@@ -1,6 +1,5 @@
 //! A login on a connection that blocks ends when the user asks for the end. In a program of its own: requests for the end concern a whole
 //! process.
-#![cfg(all(feature = "mysql", feature = "postgres"))]
 
 use dyno_drivers::patience::hear;
 use dyno_drivers::{Connection, Driver, Io, block_on};

@@ -119,12 +119,15 @@ mod tests {
         silencer.listen_for("x");
         assert!(!silencer.is_silent());
         client.write_all(b"x").unwrap();
+        // On a busy machine it takes its time to hear.
+        while !silencer.is_silent() {
+            std::thread::yield_now();
+        }
         let mut late = TcpStream::connect(silencer.address()).unwrap();
         late.write_all(b"q").unwrap();
         for stream in [&mut client, &mut late] {
             stream.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
             assert!(stream.read(&mut answer).is_err(), "neither an answer nor an end");
         }
-        assert!(silencer.is_silent());
     }
 }

@@ -1,5 +1,4 @@
 //! A connection that blocks can be got out of a statement by another thread.
-#![cfg(all(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 
 use dyno_drivers::null::server::{Options, Protocol, serve};
 use dyno_drivers::{Connection, Discard, Driver, Io, Table, block_on};

@@ -1,6 +1,5 @@
 //! Decoders on what real servers said (`mysql_captures/*.hex`, written by `mysql_servers::captures`), on arbitrary bytes, and on
 //! replies cut into pieces anywhere.
-#![cfg(feature = "mysql")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use dyno_drivers::mysql::protocol::column::Column;

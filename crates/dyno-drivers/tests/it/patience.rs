@@ -1,5 +1,4 @@
 //! Whoever asks with patience gets an end: at the limit, when the server is found to be gone, and when the user asks for it.
-#![cfg(all(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 
 use dyno_drivers::null::server::{Options, Protocol, RunningServer, serve};
 use dyno_drivers::{Connection, Discard, Driver, Io, Patience, block_on};

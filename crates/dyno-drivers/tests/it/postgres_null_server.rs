@@ -1,5 +1,4 @@
 //! The PostgreSQL driver against the null server: whatever the generator sends is understood and counted.
-#![cfg(feature = "postgres")]
 
 use dyno_drivers::null::server::{Options, Protocol, serve};
 use dyno_drivers::postgres::Connection;

@@ -1,5 +1,4 @@
 //! The SQLite driver on real database files.
-#![cfg(feature = "sqlite")]
 #![expect(clippy::unwrap_used, reason = "a panic in a helper fails the test that calls it")]
 
 use dyno_drivers::{

@@ -20,40 +20,43 @@ pub use traits::*;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Which protocol (and SQL dialect) a system speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Engine {
+/// Declares the engines, each with the file that says what is so of it.
+macro_rules! engines {
+    ($($(#[$doc:meta])+ $engine:ident: $file:ident,)+) => {
+        /// Which protocol (and SQL dialect) a system speaks.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum Engine { $($(#[$doc])+ $engine,)+ }
+
+        impl Engine {
+            /// All of them, in their order.
+            pub const ALL: [Self; [$(Self::$engine),+].len()] = [$(Self::$engine),+];
+
+            /// What is so of it.
+            #[must_use]
+            pub fn traits(self) -> &'static Traits {
+                match self { $(Self::$engine => &$file::TRAITS,)+ }
+            }
+        }
+    };
+}
+
+engines! {
     /// MySQL, MariaDB and others that speak their protocol.
-    Mysql,
+    Mysql: mysql,
     /// PostgreSQL and others that speak its protocol (version 3).
-    Postgres,
+    Postgres: postgres,
     /// SQLite, embedded in this process.
-    Sqlite,
+    Sqlite: sqlite,
     /// Canned replies in this process, for tests and calibration.
-    Null,
+    Null: null,
     /// Services that answer HTTP/1.1.
-    Http,
+    Http: http,
 }
 
 impl Engine {
-    /// All of them.
-    pub const ALL: [Self; 5] = [Self::Mysql, Self::Postgres, Self::Sqlite, Self::Null, Self::Http];
-
     /// That of a system of which nobody knows it: nothing can be asked of it.
     pub const UNKNOWN: Self = Self::Null;
-
-    /// What is so of it.
-    #[must_use]
-    pub fn traits(self) -> &'static Traits {
-        match self {
-            Self::Mysql => &mysql::TRAITS,
-            Self::Postgres => &postgres::TRAITS,
-            Self::Sqlite => &sqlite::TRAITS,
-            Self::Null => &null::TRAITS,
-            Self::Http => &http::TRAITS,
-        }
-    }
 
     /// Its SQL.
     ///

@@ -1,7 +1,7 @@
 //! Canned replies in this process. It reads no more of a statement than its first word.
 
 use super::mysql;
-use super::traits::{Execution, Traits};
+use super::traits::{Dialect, Execution, Traits};
 
 pub(super) const TRAITS: Traits = Traits {
     name: "null",
@@ -19,7 +19,7 @@ pub(super) const TRAITS: Traits = Traits {
     analyze: None,
     password_file: None,
     sessions: None,
-    dialect: Some(mysql::DIALECT),
+    dialect: Some(Dialect { databases: "", ..mysql::DIALECT }),
     // A dry run speaks as MySQL.
     sysbench: mysql::SYSBENCH,
 };

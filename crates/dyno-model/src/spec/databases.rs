@@ -107,7 +107,7 @@ pub(super) fn check(
 fn obstacle(treatment: &Treatment, system: &SystemPlan) -> Option<(String, &'static str)> {
     let (name, number) = (&system.name, treatment.load.databases.number());
     let engine = system.engine();
-    if !(engine.has_sql() && engine.is_server()) {
+    if !engine.has_sql() || engine.dialect().databases.is_empty() {
         let help = "take a server of PostgreSQL, MariaDB or MySQL, or leave `load.databases` out";
         return Some((format!("`{name}` has no databases side by side"), help));
     }

@@ -22,13 +22,19 @@ pub(crate) fn resolve(
     }
     let text = address.url.as_deref().or(address.database.as_deref()).unwrap_or_default();
     let engine = if address.url.is_some() { Some(Url::scheme(text)) } else { Url::scheme(text).map(Some) };
+    let no_database = || {
+        let known = "mysql://, mariadb://, postgres:// and sqlite:";
+        UsageError::new(format!("this is no address of a database; {known} are"))
+    };
     let target = match engine {
-        Some(Some(engine)) if engine.has_sql() && engine != Engine::Null => {
-            of_url(engine, text, options, address, world)
-        }
-        Some(_) => {
-            let known = "mysql://, mariadb://, postgres:// and sqlite:";
-            return Err(UsageError::new(format!("this is no address of a database; {known} are")));
+        Some(engine) => {
+            let url = || Url::of_url(text).into_keys();
+            match engine.ok_or_else(no_database)? {
+                Engine::Postgres => url().and_then(|url| of_postgres(url, options, world)),
+                Engine::Mysql => url().and_then(|url| of_mysql(url, options, address, world)),
+                Engine::Sqlite => url().and_then(|url| of_sqlite(&url)),
+                Engine::Null | Engine::Http => return Err(no_database()),
+            }
         }
         None => of_name(text, options, world),
     };
@@ -42,31 +48,33 @@ pub(crate) fn resolve(
     Ok(target)
 }
 
-/// The URL comes before options for PostgreSQL, as in libpq, and behind them for others.
-fn of_url(
-    engine: Engine,
-    text: &str,
+/// The URL comes before options, as in libpq.
+fn of_postgres(url: Keys, mut options: Keys, world: &Surroundings<'_>) -> Result<Target, Vec<AddressError>> {
+    options.lay(url);
+    address::postgres(options, world)
+}
+
+/// The URL comes behind options.
+fn of_mysql(
+    mut url: Keys,
     mut options: Keys,
     address: &Address,
     world: &Surroundings<'_>,
 ) -> Result<Target, Vec<AddressError>> {
-    let mut url = Url::of_url(text).into_keys()?;
-    if engine == Engine::Postgres {
-        options.lay(url);
-        return address::postgres(options, world);
-    }
-    if engine == Engine::Sqlite {
-        let mut target = url.target(engine)?;
-        // Writers wait for each other instead of failing at once, and readers do not wait for writers.
-        target.session_setup =
-            vec!["PRAGMA journal_mode = WAL".to_owned(), "PRAGMA busy_timeout = 10000".to_owned()];
-        return Ok(target);
-    }
     if address.url.is_some() {
         options.give(Key::Database, "-d", address.database.clone().unwrap_or_default());
     }
     url.lay(options);
     address::mysql(url, world)
+}
+
+/// A file, of which no option says anything.
+fn of_sqlite(url: &Keys) -> Result<Target, Vec<AddressError>> {
+    let mut target = url.target(Engine::Sqlite)?;
+    // Writers wait for each other instead of failing at once, and readers do not wait for writers.
+    target.session_setup =
+        vec!["PRAGMA journal_mode = WAL".to_owned(), "PRAGMA busy_timeout = 10000".to_owned()];
+    Ok(target)
 }
 
 /// A database's name or a connection string.

@@ -1,5 +1,4 @@
 //! The PostgreSQL driver against a real server, which these tests start for themselves and which ends with them.
-#![cfg(feature = "postgres")]
 #![allow(clippy::unwrap_used, reason = "what fails to set up a test fails the test")]
 
 mod clients;

@@ -353,7 +353,7 @@ impl Workload for Crud {
         session: &mut Session,
         _random: &mut Random,
     ) -> Result<(), OperationFailure> {
-        client.asks_application = session.target().engine == Engine::Http;
+        client.asks_application = !session.target().engine.has_sql();
         // What an attempt that failed has left.
         if lock(&self.seen).standing[client.id] != Standing::Absent {
             client.write_drop(true);
