@@ -190,9 +190,35 @@ pub fn folder_holds(folder: &Path, text: &str) -> bool {
     })
 }
 
+/// Whether a report in text has the row of a number of clients with so many trials. How many of them are valid is this machine's doing,
+/// where they are short; the row has figures when one is.
+#[must_use]
+pub fn has_row_of_trials(report: &str, clients: u32, trials: u32) -> bool {
+    let (clients, trials) = (clients.to_string(), trials.to_string());
+    report.lines().any(|line| match &line.split_whitespace().collect::<Vec<_>>()[..] {
+        [first, valid, cells @ ..] if **first == clients => {
+            let all = valid.split_once('/').map_or(*valid, |(_, all)| all);
+            all == trials && (cells.len() > 4 || cells.ends_with(&["invalid"]))
+        }
+        _ => false,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_row_has_all_trials_and_figures_unless_none_is_valid() {
+        let whole = "        4  3  6,914  2,155  0.416       0        0  warned";
+        let partly = "        4  2/3  6,914      -  0.416       0        0  warned";
+        let without = "        4  0/3       0        0  invalid";
+        for row in [whole, partly, without] {
+            assert!(has_row_of_trials(row, 4, 3), "{row}");
+            assert!(!has_row_of_trials(row, 2, 3) && !has_row_of_trials(row, 4, 2), "{row}");
+        }
+        assert!(!has_row_of_trials("        4  3       0        0  warned", 4, 3), "no figures");
+    }
 
     #[test]
     fn this_process_is_one_and_zombies_are_not() {

@@ -119,10 +119,7 @@ mod tests {
         silencer.listen_for("x");
         assert!(!silencer.is_silent());
         client.write_all(b"x").unwrap();
-        // On a busy machine it takes its time to hear.
-        while !silencer.is_silent() {
-            std::thread::yield_now();
-        }
+        crate::wait_until("the text is heard", || silencer.is_silent());
         let mut late = TcpStream::connect(silencer.address()).unwrap();
         late.write_all(b"q").unwrap();
         for stream in [&mut client, &mut late] {

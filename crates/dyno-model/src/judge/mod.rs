@@ -197,8 +197,8 @@ fn generator(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Finding> {
 
 fn surroundings(record: &TrialRecord, facts: &Facts) -> Vec<Finding> {
     let steal = Finding::Steal { share: facts.steal };
-    // Stolen time is counted in ticks of 10 ms, and a processor's share of it at its next tick. In a short window one tick is more than what
-    // is judged, and may be of before.
+    // The kernel counts stolen time in ticks of 10 ms, and counts it late. In a short window a single tick is more than the share that is
+    // judged, and may belong to the time before.
     let is_told = is_rate(record.measured.as_secs_f64()) && steal.severity() > Severity::Note;
     let steal = is_told.then_some(steal);
     steal.into_iter().chain(facts.is_debug_build.then_some(Finding::DebugBuild)).collect()

@@ -73,13 +73,13 @@ fn a_trial_without_trouble_is_not_doubted_and_each_trouble_is_named() {
     assert_eq!(judged(|it| facts(it).steal = 0.02), [Finding::Steal { share: 0.02 }]);
     assert_eq!(judged(|it| facts(it).steal = 0.009), [], "too little for a warning");
     let short_and_stolen = |it: &mut TrialRecord| {
-        it.measured = Nanos(SECOND / 100);
+        it.measured = Nanos(SECOND / 10 * 9);
         facts(it).steal = 0.5;
     };
     assert_eq!(
         judged(short_and_stolen),
-        [Finding::ShortWindow { seconds: 0.01 }],
-        "one tick, perhaps of before"
+        [Finding::ShortWindow { seconds: 0.9 }],
+        "ticks say too little of so short a window"
     );
     assert_eq!(judged(|it| facts(it).is_debug_build = true), [Finding::DebugBuild]);
     assert_eq!(judged(|it| it.generator.shares_machine = true), [Finding::SharedMachine]);

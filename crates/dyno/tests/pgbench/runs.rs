@@ -452,11 +452,8 @@ fn a_list_of_clients_is_run_in_every_block_and_reported_as_one() {
         "{}",
         ended.stderr
     );
-    let rows: Vec<Vec<&str>> = ended.stdout.lines().map(|line| line.split_whitespace().collect()).collect();
-    // How many of trials so short are valid is this machine's doing.
-    let is_three = |n: &str| n == "3" || n.ends_with("/3");
-    let has_row = |clients| rows.iter().any(|row| row.len() > 4 && row[0] == clients && is_three(row[1]));
-    assert!(["1", "2", "4"].into_iter().all(has_row), "a row for each: {}", ended.stdout);
+    let has_row = |clients| dyno_testkit::has_row_of_trials(&ended.stdout, clients, 3);
+    assert!([1, 2, 4].into_iter().all(has_row), "three trials each: {}", ended.stdout);
     let processed = ended
         .stdout
         .lines()

@@ -88,13 +88,8 @@ fn a_list_of_threads_is_run_in_random_order_in_every_block_and_reported_as_one()
     assert!(told.chunks(3).any(|block| !block[0].ends_with(": 1 client")), "the order is drawn: {told:?}");
     // Nine reports of sysbench, and one of all.
     assert_eq!(ended.stdout.matches("SQL statistics:").count(), 9, "{ended}");
-    // How many of trials so short are valid is this machine's doing.
-    let is_three = |n: &str| n == "3" || n.ends_with("/3");
-    let has_row = |clients| {
-        let mut rows = ended.stdout.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
-        rows.any(|row| row.len() > 4 && row[0] == clients && is_three(row[1]))
-    };
-    assert!(["1", "2", "4"].into_iter().all(has_row), "three trials each: {ended}");
+    let has_row = |clients| dyno_testkit::has_row_of_trials(&ended.stdout, clients, 3);
+    assert!([1, 2, 4].into_iter().all(has_row), "three trials each: {ended}");
     let page = ended.stdout.lines().find_map(|line| line.strip_prefix("Report: ")).expect("it says where");
     assert!(page.starts_with("r/sysbench/") && folder.path().join(page).is_file(), "{page}");
 }
