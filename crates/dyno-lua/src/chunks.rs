@@ -5,12 +5,13 @@
 //! each time it is asked for: one that has changed is compiled anew.
 
 use dyno_drivers::lock;
-use dyno_engine::text::{self, SCRIPT_MAX, reason};
+use dyno_files::{SCRIPT_MAX, reason};
 use mlua::{Function, Lua};
 use std::collections::HashMap;
 use std::ffi::OsStr;
-use std::fs::File;
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 /// A source with its bytecode.
@@ -54,10 +55,12 @@ pub(crate) enum Unread {
 /// A file's content. Messages are worded as Lua words them.
 pub(crate) fn read(path: &[u8]) -> Result<Vec<u8>, Unread> {
     let name = String::from_utf8_lossy(path);
-    let file = File::open(OsStr::from_bytes(path))
-        .map_err(|error| Unread::Missing(format!("{name}: {}", reason(&error))))?;
-    text::read_from(file, SCRIPT_MAX)
-        .map_err(|error| Unread::Unreadable(format!("cannot read {name}: {}", reason(&error))))
+    dyno_files::read(Path::new(OsStr::from_bytes(path)), SCRIPT_MAX).map_err(|error| match error.kind() {
+        ErrorKind::InvalidInput | ErrorKind::FileTooLarge | ErrorKind::IsADirectory => {
+            Unread::Unreadable(format!("cannot read {name}: {}", reason(&error)))
+        }
+        _ => Unread::Missing(format!("{name}: {}", reason(&error))),
+    })
 }
 
 /// The file of a module by Lua's rules: each template of `path` has `?` replaced, the first that can be opened is it. Else what was
@@ -67,7 +70,7 @@ pub(crate) fn search(name: &[u8], path: &[u8]) -> Result<Vec<u8>, Vec<u8>> {
     let mut tried = Vec::new();
     for template in path.split(|byte| *byte == b';').filter(|template| !template.is_empty()) {
         let file = template.split(|byte| *byte == b'?').collect::<Vec<_>>().join(&name[..]);
-        if File::open(OsStr::from_bytes(&file)).is_ok() {
+        if dyno_files::open(Path::new(OsStr::from_bytes(&file)), SCRIPT_MAX).is_ok() {
             return Ok(file);
         }
         tried.extend_from_slice(b"\n\tno file '");
@@ -84,7 +87,7 @@ mod tests {
     #[test]
     fn a_device_without_an_end_is_no_script() {
         let Err(Unread::Unreadable(message)) = read(b"/dev/zero") else { panic!("it has no end") };
-        assert_eq!(message, "cannot read /dev/zero: larger than 64 MiB, which is the limit");
+        assert_eq!(message, "cannot read /dev/zero: a device, not a regular file");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::options::{OptionError, OptionWarning, Options, help};
 use crate::report::header;
 use crate::resolve::{self, Script};
 use crate::run::{LoadedScript, Opened, Unusable, bundled, commands, environment, measure};
-use dyno_engine::text::{self, SCRIPT_MAX};
+use dyno_files::SCRIPT_MAX;
 use dyno_lua::{ErrorKind, Role, ScriptError, ScriptSource, State};
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -127,7 +127,7 @@ fn input(job: &Job<'_>, argv: Vec<String>) -> u8 {
         job.logger
             .notice("Reading the script from standard input. See 'sysbench --help' for what else there is.");
     }
-    let text = match text::read_from(std::io::stdin(), SCRIPT_MAX) {
+    let text = match dyno_files::read_from(std::io::stdin(), SCRIPT_MAX) {
         Ok(text) => text,
         Err(error) => {
             job.logger.fatal(&format!("cannot read the script from standard input: {error}"));

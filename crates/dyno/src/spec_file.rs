@@ -4,8 +4,8 @@ use crate::cli::SpecArguments;
 use crate::failure::Failure;
 use crate::together::Together;
 use crate::workload;
-use dyno_engine::text;
 use dyno_engine::workload::DataSet;
+use dyno_files::{SCRIPT_MAX, reason};
 use dyno_model::catalog::WorkloadDescription;
 use dyno_model::exit_code::SPEC_INVALID;
 use dyno_model::plan::{Plan, Treatment};
@@ -79,7 +79,7 @@ fn input<'a>(name: &'a str, text: &'a str) -> Input<'a> {
 }
 
 fn script(file: &Path) -> Result<String, String> {
-    let bytes = text::read(file, text::SCRIPT_MAX).map_err(|error| text::reason(&error))?;
+    let bytes = dyno_files::read(file, SCRIPT_MAX).map_err(|error| reason(&error))?;
     String::from_utf8(bytes).map_err(|error| format!("line {} is not UTF-8", line_of(&error).1))
 }
 
@@ -108,7 +108,7 @@ fn read(path: &Path) -> Result<String, Failure> {
         let help = format!("it runs on a database: dyno run URL --script {shown}");
         return Err(Failure::new(SPEC_INVALID, format!("{shown} is a script, not a spec file")).help(help));
     }
-    let bytes = text::read(path, SPEC_MAX).map_err(|error| {
+    let bytes = dyno_files::read(path, SPEC_MAX).map_err(|error| {
         let failure =
             Failure::new(SPEC_INVALID, format!("cannot read the spec file {shown}")).because(&error);
         match error.kind() {

@@ -22,8 +22,8 @@ use crate::terminal::Terminal;
 use crate::variables::Names;
 use client::Scripts;
 use dyno_drivers::{Connection, Driver, Io, Patience, block_on, lock, open_files};
-use dyno_engine::text::{self, SCRIPT_MAX};
 use dyno_engine::{LoadInput, LoadRecord, TrialError, run_load};
+use dyno_files::{SCRIPT_MAX, reason};
 use dyno_model::event::{Listener, Listeners};
 use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::single::TRIAL;
@@ -98,7 +98,7 @@ fn prepare(options: &Run, target: &Target, terminal: &Arc<dyn Terminal>) -> Resu
 
     let log = options.log.as_ref().map(|log| LogFiles::create(log, options.style, options.jobs)).transpose();
     let log = log.map_err(|(name, error)| {
-        let why = format!("could not open logfile \"{name}\": {}", text::reason(&error));
+        let why = format!("could not open logfile \"{name}\": {}", reason(&error));
         Impossible::told(&**terminal, &why)
     })?;
     let beginnings = scene::beginnings(options, seed, scale, &mut names);
@@ -143,12 +143,12 @@ fn read_scripts(
         }
         Source::File(path) => {
             let read = if path == Path::new("-") {
-                text::read_from(std::io::stdin(), SCRIPT_MAX)
+                dyno_files::read_from(std::io::stdin(), SCRIPT_MAX)
             } else {
-                text::read(path, SCRIPT_MAX)
+                dyno_files::read(path, SCRIPT_MAX)
             };
             let bytes = read.map_err(|error| {
-                let why = format!("could not open file \"{}\": {}", path.display(), text::reason(&error));
+                let why = format!("could not open file \"{}\": {}", path.display(), reason(&error));
                 Impossible::told(terminal, &why)
             })?;
             Ok((path.display().to_string(), *weight, String::from_utf8_lossy(&bytes).into_owned()))
@@ -217,7 +217,7 @@ fn measure(scene: &Arc<Scene>, target: &Target, interrupts: &AtomicUsize) -> Res
     })?;
     let written = scene.log.as_ref().map_or(Ok(()), LogFiles::finish);
     if let Err((name, error)) = written {
-        terminal.error(&format!("could not write to logfile \"{name}\": {}", text::reason(&error)));
+        terminal.error(&format!("could not write to logfile \"{name}\": {}", reason(&error)));
     }
     terminal.result(&render(&summary(scene, &record)));
     if let Some(reason) = &record.facts.stopped {

@@ -19,7 +19,6 @@ use arguments::{Argument, Positionals};
 use database::DatabaseOptions;
 use definition::{BadValue, Definition, Kind, Value, dashed};
 use dyno_drivers::address::Surroundings;
-use dyno_engine::text;
 use dyno_lua::RandomSettings;
 use general::General;
 use std::collections::{BTreeMap, BTreeSet};
@@ -67,7 +66,7 @@ impl Options {
     /// What is wrong with it, in the words that sysbench uses where it has some.
     pub(crate) fn parse(arguments: &[OsString]) -> Result<Self, OptionError> {
         Self::parse_with(arguments, |file| {
-            let bytes = text::read(Path::new(file), text::SCRIPT_MAX)?;
+            let bytes = dyno_files::read(Path::new(file), dyno_files::SCRIPT_MAX)?;
             String::from_utf8(bytes).map_err(std::io::Error::other)
         })
     }

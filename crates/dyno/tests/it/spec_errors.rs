@@ -105,6 +105,7 @@ fn a_file_that_cannot_be_read_is_named_with_the_reason_and_a_remedy() {
     bench.file("latin.toml", b"title = \"t\"\n# Gr\xfc\xdfe\n");
     bench.file("binary.toml", [0xff, 0xfe, 0, 1, 2]);
     bench.file("read.sql", "SELECT 1;\n");
+    bench.file("huge.toml", vec![b'#'; (1 << 20) + 1]);
     std::fs::create_dir(bench.path().join("folder")).unwrap();
     let rows: &[(&str, &[&str])] = &[
         ("missing.toml", &["cannot read the spec file missing.toml", "No such file", "built-in experiment"]),
@@ -118,14 +119,15 @@ fn a_file_that_cannot_be_read_is_named_with_the_reason_and_a_remedy() {
             &["latin.toml is not UTF-8: byte 0xfc at offset 16, in line 2", "save the file as UTF-8"],
         ),
         ("binary.toml", &["binary.toml is not UTF-8: byte 0xff at offset 0, in line 1"]),
-        ("/dev/zero", &["/dev/zero is larger than 1 MiB and cannot be a spec"]),
+        ("/dev/zero", &["cannot read the spec file /dev/zero", "a device, not a regular file"]),
+        ("huge.toml", &["huge.toml is larger than 1 MiB and cannot be a spec"]),
     ];
     for (file, words) in rows {
         let ended = bench.dyno(&["run", file]);
         assert!(ended.code == 3 && ended.stdout.is_empty(), "{file}: {ended}");
         assert!(words.iter().all(|word| ended.stderr.contains(word)), "{file}: {ended}");
     }
-    assert_eq!(bench.names(), ["binary.toml", "folder", "latin.toml", "read.sql", "rush.toml"]);
+    assert_eq!(bench.names(), ["binary.toml", "folder", "huge.toml", "latin.toml", "read.sql", "rush.toml"]);
 }
 
 #[test]

@@ -13,15 +13,16 @@ use std::path::{Path, PathBuf};
 /// Which of our crates a crate may depend on. An arrow that is not here is forbidden.
 const ARROWS: &[(&str, &[&str])] = &[
     ("dyno-model", &[]),
-    ("dyno-drivers", &["dyno-model"]),
+    ("dyno-files", &[]),
+    ("dyno-drivers", &["dyno-files", "dyno-model"]),
     ("dyno-engine", &["dyno-drivers", "dyno-model"]),
-    ("dyno-host", &["dyno-drivers", "dyno-model"]),
-    ("dyno-store", &["dyno-model"]),
+    ("dyno-host", &["dyno-drivers", "dyno-files", "dyno-model"]),
+    ("dyno-store", &["dyno-files", "dyno-model"]),
     ("dyno-analysis", &["dyno-store", "dyno-model"]),
     ("dyno-report", &["dyno-analysis", "dyno-store", "dyno-model"]),
-    ("dyno-lua", &["dyno-engine", "dyno-drivers", "dyno-model"]),
-    ("dyno-sysbench", &["dyno-lua", "dyno-engine", "dyno-store", "dyno-drivers", "dyno-model"]),
-    ("dyno-pgbench", &["dyno-engine", "dyno-store", "dyno-drivers", "dyno-model"]),
+    ("dyno-lua", &["dyno-engine", "dyno-drivers", "dyno-files", "dyno-model"]),
+    ("dyno-sysbench", &["dyno-lua", "dyno-engine", "dyno-store", "dyno-drivers", "dyno-files", "dyno-model"]),
+    ("dyno-pgbench", &["dyno-engine", "dyno-store", "dyno-drivers", "dyno-files", "dyno-model"]),
     (
         "dyno",
         &[
@@ -33,6 +34,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "dyno-analysis",
             "dyno-store",
             "dyno-drivers",
+            "dyno-files",
             "dyno-model",
         ],
     ),
