@@ -3,7 +3,7 @@
 use crate::control_connection::ControlConnection;
 use crate::error::HostError;
 use crate::settings::{self, Compared, RoundedSetting, SettingProblem};
-use dyno_drivers::address::{self, Surroundings, password_file, read_secrets};
+use dyno_drivers::address::{self, Surroundings, password_file, read_secrets, usual_password};
 use dyno_model::address::{Address, AddressError};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::plan::{DataPolicy, ExistingSystem, PasswordSource, SystemSource};
@@ -34,12 +34,11 @@ pub struct ConnectedSystem {
 fn password(system: &ExistingSystem, target: &Target) -> Result<Secret, HostError> {
     match &system.password {
         PasswordSource::ClientFile => client_password(system, target),
-        PasswordSource::None => Ok(Secret::default()),
-        PasswordSource::Url { password } if password.is_empty() => Err(HostError::new(format!(
-            "the password of {} stood in the spec's URL and is not kept with the results\n\
-                 hint: give the spec file too, or the line with the URL; next time `password_env` can name a variable that holds it",
-            place(system)
-        ))),
+        PasswordSource::None => Ok(usual_password(target, &Surroundings::of_process())),
+        PasswordSource::Url { password } if password.is_empty() => {
+            let usual = usual_password(target, &Surroundings::of_process());
+            if usual.is_empty() { Err(not_kept(system)) } else { Ok(usual) }
+        }
         PasswordSource::Url { password } => Ok(password.clone()),
         PasswordSource::Environment(name) => variable(name).map(Secret::new),
         PasswordSource::UrlVariable(name) => {
@@ -60,6 +59,20 @@ fn password(system: &ExistingSystem, target: &Target) -> Result<Secret, HostErro
             }
         }
     }
+}
+
+/// A plan that was read has no password of a URL.
+fn not_kept(system: &ExistingSystem) -> HostError {
+    HostError::new(format!(
+        "the password of {} stood in the spec's URL and is not kept with the results\n\
+         hint: {}or give the spec file too, or the line with the URL",
+        place(system),
+        system
+            .engine
+            .traits()
+            .password_variable
+            .map_or_else(String::new, |name| format!("export {name}=..., "))
+    ))
 }
 
 fn variable(name: &str) -> Result<String, HostError> {
@@ -169,25 +182,29 @@ pub fn connect(
 }
 
 /// What to look at when a login failed.
-fn hint(failure: &OperationFailure, target: &Target) -> &'static str {
+fn hint(failure: &OperationFailure, target: &Target) -> String {
     let lacks_password = failure.kind == FailureKind::Authentication && target.password.is_empty();
-    match (lacks_password, address::may_want_encryption(failure, target)) {
+    let variable = target.engine.traits().password_variable.filter(|_| lacks_password);
+    let password = variable.map(|name| {
+        format!(
+            "no password was given: export {name}=..., write it into the URL, or let `password_env` name a variable that holds it"
+        )
+    });
+    match (password, address::may_want_encryption(failure, target)) {
         // Some servers say the same for both.
-        (true, true) => {
-            "\nhint: no password was given: write it into the URL, or let `password_env` name a variable that holds it; or the server wants encryption: \
-             add `sslmode=require` to the URL"
+        (Some(password), true) => {
+            format!("\nhint: {password}; or the server wants encryption: add `sslmode=require` to the URL")
         }
-        (false, true) => {
+        (Some(password), false) => format!("\nhint: {password}"),
+        (None, true) => {
             "\nhint: the connection was not encrypted; if the server wants that, add `sslmode=require` to the URL"
-        }
-        (true, false) => {
-            "\nhint: no password was given: write it into the URL, or let `password_env` name a variable that holds it"
+                .to_owned()
         }
         // Each of two kinds may wait for the other to speak first.
-        _ if matches!(failure.kind, FailureKind::Protocol | FailureKind::Timeout) => {
-            "\nhint: look whether another kind of server listens there"
+        (None, false) if matches!(failure.kind, FailureKind::Protocol | FailureKind::Timeout) => {
+            "\nhint: look whether another kind of server listens there".to_owned()
         }
-        _ => "",
+        (None, false) => String::new(),
     }
 }
 
@@ -241,7 +258,10 @@ mod tests {
         assert!(!written.contains("s3cret"), "{written}");
         assert_eq!(of(url).unwrap().reveal(), "s3cret");
         let error = of(serde_json::from_str(&written).unwrap()).unwrap_err().to_string();
-        assert!(error.contains("give the spec file too, or the line with the URL; next time"), "{error}");
+        assert!(
+            error.contains("export MYSQL_PWD=..., or give the spec file too, or the line with the URL"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -88,7 +88,7 @@ pub enum DataPolicy {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PasswordSource {
-    /// There is none.
+    /// The spec names none: the password is the one that the database's own client programs would use, if any.
     None,
     /// Environment variable of this name.
     Environment(String),

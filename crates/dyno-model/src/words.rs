@@ -1,7 +1,8 @@
 //! Words that people type: which known one they probably meant, and lists of those that there are.
 
-/// The nearest of `candidates` to a mistyped word, if any is near.
-pub(crate) fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+/// The nearest of `candidates` to a mistyped word, if any is near: what did-you-mean goes by everywhere.
+#[must_use]
+pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     let lower = word.to_lowercase().replace('-', "_");
     let distance =
         |candidate: &str| strsim::osa_distance(&lower, &candidate.to_lowercase().replace('-', "_"));

@@ -88,8 +88,8 @@ pub enum Note<'n> {
     EndedEarly {
         /// Their ids.
         trials: &'n [String],
-        /// Folder of the results.
-        folder: &'n str,
+        /// The command that measures them again.
+        command: &'n str,
     },
     /// Nothing was committed.
     NothingCommitted,
@@ -133,8 +133,8 @@ pub fn note(note: &Note<'_>, lang: Lang) -> String {
         Note::StoppedBefore => words::STOPPED_BEFORE.text(lang).to_owned(),
         Note::Resumed { folder, done, trials } => fill!(words::RESUMED, lang, folder, done, trials),
         Note::NotLooked { block, error } => fill!(words::NOT_LOOKED, lang, block, error),
-        Note::EndedEarly { trials, folder } => {
-            fill!(words::ENDED_EARLY, lang, trials = trials.join(lang.comma), folder)
+        Note::EndedEarly { trials, command } => {
+            fill!(words::ENDED_EARLY, lang, trials = trials.join(lang.comma), command)
         }
         Note::NothingCommitted => words::NOTHING_COMMITTED.text(lang).to_owned(),
         Note::NothingValid => words::NOTHING_VALID.text(lang).to_owned(),

@@ -3,10 +3,13 @@
 use crate::cli::RunArguments;
 use crate::failure::Failure;
 use crate::spec_file::{self, Experiment};
+use dyno_model::address::without_passwords;
 use dyno_model::catalog::WorkloadDescription;
 use dyno_model::exit_code;
-use dyno_model::plan::{FORMAT, Plan};
-use dyno_model::spec;
+use dyno_model::lists;
+use dyno_model::plan::{ExistingSystem, FORMAT, PasswordSource, Plan, SystemPlan, SystemSource};
+use dyno_model::printable::line;
+use dyno_model::words;
 use dyno_store::Run;
 use serde_json::Value;
 use std::path::Path;
@@ -67,13 +70,70 @@ fn rest(
     Ok(Experiment { text: run.spec, plan })
 }
 
+/// The command that goes on with a run, to be copied from the terminal. Passwords of URLs are not kept with the results: those of a spec
+/// file are read there again, and for that of a line a variable is named.
+pub(crate) fn resume_command(arguments: &RunArguments, plan: &Plan, folder: &Path) -> String {
+    let spec = &arguments.spec;
+    let variables = lists::distinct(plan.systems.iter().filter_map(password_in_url));
+    let mut words = vec!["dyno run".to_owned()];
+    match (&spec.spec, spec.url()) {
+        (Some(file), None) if !variables.is_empty() => {
+            words.push(in_shell(&file.display().to_string()));
+            words.extend(spec.profile.iter().map(|name| format!("--profile {}", in_shell(name))));
+            let overrides = spec.overrides().unwrap_or_default();
+            words.extend(overrides.iter().map(|set| format!("--set {}", in_shell(set))));
+        }
+        _ => words.splice(0..0, variables.iter().map(|name| format!("{name}='...'"))).for_each(drop),
+    }
+    words.push(format!("--resume {}", in_shell(&folder.display().to_string())));
+    let allowed = arguments.yes_write_to.iter();
+    words.extend(allowed.map(|database| format!("--yes-write-to {}", in_shell(database))));
+    words.join(" ")
+}
+
+/// The variable of the environment that can hold the password of a system, where that stands, or stood, in its URL.
+fn password_in_url(system: &SystemPlan) -> Option<&'static str> {
+    match &system.source {
+        SystemSource::Existing(ExistingSystem { engine, password: PasswordSource::Url { .. }, .. }) => {
+            engine.traits().password_variable
+        }
+        _ => None,
+    }
+}
+
+/// The spec of a line with a URL, to be kept in a file.
+///
+/// # Errors
+/// When a spec file is meant whose passwords would be missing.
+pub(crate) fn printed_spec(arguments: &RunArguments, experiment: &Experiment) -> Result<String, Failure> {
+    let spec = &arguments.spec;
+    if spec.url().is_none() && experiment.plan.systems.iter().any(|it| password_in_url(it).is_some()) {
+        let text = "the spec holds a password, which is not printed";
+        return Err(Failure::new(exit_code::USAGE, text)
+            .help("copy the file; or take the password out of the URL and name a variable that holds it: `password_env`"));
+    }
+    let beside = spec.url().map_or(&[][..], |_| &spec.set);
+    let beside: String =
+        beside.iter().map(|set| format!("\n# Laid over it by --set: {}", line(set))).collect();
+    Ok(format!("{}{}", experiment.text.trim_end(), without_passwords(&beside)))
+}
+
+/// A word as a shell takes it.
+fn in_shell(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./,:=@%+".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
 /// Leaves only the named trials in the plan.
 fn choose(plan: &mut Plan, names: &[String]) -> Result<(), Failure> {
     for name in names {
         if plan.trials.iter().all(|trial| trial.id != *name) {
-            let near = plan.trials.iter().find(|trial| spec::is_near(name, &trial.id));
+            let near = words::nearest(name, plan.trials.iter().map(|trial| trial.id.as_str()));
             let help = match (near, plan.trials.first(), plan.trials.last()) {
-                (Some(near), ..) => format!("did you mean {}?", near.id),
+                (Some(near), ..) => format!("did you mean {near}?"),
                 (None, Some(first), Some(last)) => {
                     format!("its trials go from {} to {}; `dyno plan` lists them", first.id, last.id)
                 }
@@ -129,6 +189,19 @@ fn first_difference(path: &str, then: &Value, now: &Value) -> Option<(String, St
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn words_are_quoted_for_a_shell_where_they_must() {
+        let rows = [
+            ("results/a-1", "results/a-1"),
+            ("my results", "'my results'"),
+            ("it's", "'it'\\''s'"),
+            ("", "''"),
+        ];
+        for (word, quoted) in rows {
+            assert_eq!(in_shell(word), quoted);
+        }
+    }
 
     #[test]
     fn the_first_difference_is_named_with_its_path_and_both_sides() {

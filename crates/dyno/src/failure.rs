@@ -66,7 +66,7 @@ impl Failure {
             let text = if is_coloured { diagnostics.render_styled() } else { diagnostics.render_plain() };
             let count = diagnostics.len();
             let errors = if count == 1 { "1 error" } else { &format!("{count} errors") };
-            return format!("{text}\n\n{} {errors} in the spec; nothing was run", paint("error:", "31"));
+            return format!("{text}\n\n{} {errors}; nothing was run", paint("error:", "31"));
         }
         let mut message =
             format!("{} {}", paint(dyno_report::label(Label::Error, lang), "31"), lines(&self.text));

@@ -44,9 +44,7 @@ mod workload;
 
 use clap::Parser;
 use cli::{Cli, Command};
-use dyno_model::address::without_passwords;
 use dyno_model::exit_code;
-use dyno_model::printable::line;
 use failure::Failure;
 use printer::Printer;
 use std::ffi::OsStr;
@@ -100,10 +98,7 @@ fn perform(cli: Cli, printer: Printer) -> Result<u8, Failure> {
             let printer = if arguments.quiet { printer.quiet() } else { printer };
             let experiment = campaign::experiment(&arguments, &catalog())?;
             if arguments.print_spec {
-                let beside = arguments.spec.url().map_or(&[][..], |_| &arguments.spec.set);
-                let beside: String =
-                    beside.iter().map(|set| format!("\n# Laid over it by --set: {}", line(set))).collect();
-                let text = format!("{}{}", experiment.text.trim_end(), without_passwords(&beside));
+                let text = campaign::printed_spec(&arguments, &experiment)?;
                 return printer.result(&text).map(|()| exit_code::OK);
             }
             run::run(&arguments, &experiment, printer)

@@ -74,7 +74,9 @@ impl Limit {
         let number = limit.strip_prefix('=').and_then(|number| number.trim().parse::<i64>().ok());
         let value = number.map_or_else(|| quoted(limit), |number| number.to_string());
         let transaction = transaction.map(|name| format!("transaction = {}", quoted(name)));
-        Ok(Self(transaction.into_iter().chain([format!("{measure} = {value}")]).collect()))
+        // A dot is part of the key.
+        let key = if measure.name().contains('.') { quoted(measure.name()) } else { measure.to_string() };
+        Ok(Self(transaction.into_iter().chain([format!("{key} = {value}")]).collect()))
     }
 }
 
@@ -173,10 +175,10 @@ impl OneLine {
         };
         let time = |given: &Option<String>, usual: &str| quoted(given.as_deref().unwrap_or(usual));
         let mut text = format!(
-            "title = {}\n\n[[system]]\nname = {}\nurl = {}\n{data}\n[workload]\n{workload}\n[load]\nclients = {clients:?}\n",
+            "title = {}\n\n[[system]]\nname = {}\n{}{data}\n[workload]\n{workload}\n[load]\nclients = {clients:?}\n",
             quoted(&format!("{title} on {name}")),
             quoted(&name),
-            quoted(url),
+            given(url),
         );
         let _ = writeln!(text, "duration = {}", time(&self.duration, DURATION));
         let _ = writeln!(text, "warmup = {}", time(&self.warmup, WARMUP));
@@ -194,6 +196,54 @@ impl OneLine {
             let _ = writeln!(text, "\n[[limit]]\n{}", limit.0.join("\n"));
         }
         Ok((name, text))
+    }
+}
+
+/// A line's spec as it is printed and stored: without the password of its URL, which a variable then gives.
+pub(crate) fn stored(text: &str, url: &str) -> String {
+    text.replacen(&given(url), &address(url), 1)
+}
+
+/// The URL of a system, with the password in it.
+fn given(url: &str) -> String {
+    format!("url = {}\n", quoted(url))
+}
+
+/// Where a system is, for a file: without the password of the URL, which a variable then gives.
+pub(crate) fn address(url: &str) -> String {
+    let parsed = Address::of_url(url);
+    match (parsed.without_password(url), parsed.engine.traits().password_variable) {
+        (Some(bare), Some(variable)) => format!(
+            "{}password_env = \"{variable}\"   # export {variable}='...' before dyno is started\n",
+            given(&bare)
+        ),
+        _ => given(url),
+    }
+}
+
+/// The variable of the environment that is to hold the password of a URL, when the URL has one.
+pub(crate) fn password_variable(url: &str) -> Option<&'static str> {
+    let parsed = Address::of_url(url);
+    parsed.without_password(url).and(parsed.engine.traits().password_variable)
+}
+
+/// The part of the command line that a line of its spec was made of.
+pub(crate) fn option_of(line: &str) -> &'static str {
+    let key = line.split_once('=').map_or("", |(key, _)| key.trim().trim_matches('"'));
+    match key {
+        "url" | "name" | "data" => "URL",
+        "kind" => "--workload",
+        "scripts" => "--script",
+        "clients" => "--clients",
+        "duration" => "--duration",
+        "warmup" => "--warmup",
+        "rate" => "--rate",
+        "find" => "--find",
+        "blocks" => "--blocks",
+        "seed" => "--seed",
+        "transaction" => "--limit",
+        key if LimitMeasure::named(key).is_some() => "--limit",
+        _ => "command line",
     }
 }
 

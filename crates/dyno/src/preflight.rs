@@ -215,8 +215,12 @@ impl<'p> Look<'p, '_> {
 
     fn managed_server(&mut self, managed: &ManagedServer) {
         let (plan, index) = (self.plan, self.index);
-        let mut refusals: Vec<String> = Vec::new();
-        let mut refuse = |error: &HostError| refusals.push(error.to_string());
+        let mut refusals: Vec<HostError> = Vec::new();
+        let mut refuse = |error: HostError| {
+            if !refusals.iter().any(|other| other.repeats(&error)) {
+                refusals.push(error);
+            }
+        };
         let missing = |together: Together<'_>| {
             let is_brought = together.brings_data();
             let of = |member: &Member<'_>| match &member.workload {
@@ -231,22 +235,19 @@ impl<'p> Look<'p, '_> {
         }
         let is_process = managed.kind.engine().is_server();
         let binary = is_process.then(|| server::locate(managed.kind, managed.bin_dir.as_deref()));
-        if let Some(Err(error)) = &binary {
-            refuse(error);
-        }
+        let binary = binary.and_then(|binary| binary.map_err(&mut refuse).ok());
         for server in servers(plan, index) {
             if let Err(error) = server::check_settings(&server) {
-                refuse(&error);
-            } else if let Some(Ok(binary)) = &binary
+                refuse(error);
+            } else if let Some(binary) = &binary
                 && let Err(error) = server::check_values(&server, binary)
             {
-                refuse(&error);
+                refuse(error);
             }
             self.connections_allowed(&server);
         }
-        refusals.dedup();
         for refusal in refusals {
-            self.tell(Obstacle::said(&refusal));
+            self.tell(Obstacle::said(&refusal.to_string()));
         }
         if !managed.kind.engine().keeps_data() {
             return;

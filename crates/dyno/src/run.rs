@@ -1,5 +1,6 @@
 //! `dyno run`: one experiment from plan to report.
 
+use crate::campaign;
 use crate::cli::RunArguments;
 use crate::failure::Failure;
 use crate::interrupt::Interrupts;
@@ -72,8 +73,8 @@ pub(crate) fn run(
     written?;
     let shown = shown?;
     if !outcome.cut.is_empty() {
-        let folder = folder.display().to_string();
-        printer.warning(&told(&Note::EndedEarly { trials: &outcome.cut, folder: &folder }));
+        let command = campaign::resume_command(arguments, plan, &folder);
+        printer.warning(&told(&Note::EndedEarly { trials: &outcome.cut, command: &command }));
     }
     let has_valid = outcome.has_commits && shown.completeness.valid > 0;
     if outcome.measured > 0 && !outcome.has_commits {

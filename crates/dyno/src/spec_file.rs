@@ -2,6 +2,7 @@
 
 use crate::cli::SpecArguments;
 use crate::failure::Failure;
+use crate::one_line;
 use crate::together::Together;
 use crate::workload;
 use dyno_engine::workload::DataSet;
@@ -10,6 +11,7 @@ use dyno_model::catalog::WorkloadDescription;
 use dyno_model::exit_code::SPEC_INVALID;
 use dyno_model::plan::{Plan, Treatment};
 use dyno_model::spec::{self, Input};
+use dyno_model::words;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::string::FromUtf8Error;
@@ -47,9 +49,13 @@ pub(crate) fn load(
     let is_line = arguments.url().is_some();
     let profile = arguments.profile.as_deref();
     let input = Input { overrides: &overrides, profile, is_line, ..input(&name, &text) };
-    let (text, mut plan) = spec::parse(input, catalog)?;
+    let (stored, mut plan) = match (spec::parse(input, catalog), arguments.url()) {
+        (Ok((_, plan)), Some(url)) => (one_line::stored(&text, url), plan),
+        (Err(errors), Some(_)) => return Err(errors.by_line(one_line::option_of).into()),
+        (parsed, None) => parsed?,
+    };
     plan.group_by_data(shared_data);
-    Ok(Experiment { text, plan })
+    Ok(Experiment { text: stored, plan })
 }
 
 /// True for the text of the built-in experiment.
@@ -62,7 +68,8 @@ pub(crate) fn is_built_in(text: &str) -> bool {
 /// # Errors
 /// When the URL is wrong.
 pub(crate) fn of_line(name: &str, text: &str, catalog: &[WorkloadDescription]) -> Result<Plan, Failure> {
-    Ok(spec::parse(input(name, text), catalog)?.1)
+    let input = Input { is_line: true, ..input(name, text) };
+    Ok(spec::parse(input, catalog).map_err(|errors| errors.by_line(one_line::option_of))?.1)
 }
 
 fn input<'a>(name: &'a str, text: &'a str) -> Input<'a> {
@@ -79,7 +86,13 @@ fn input<'a>(name: &'a str, text: &'a str) -> Input<'a> {
 }
 
 fn script(file: &Path) -> Result<String, String> {
-    let bytes = dyno_files::read(file, SCRIPT_MAX).map_err(|error| reason(&error))?;
+    let bytes =
+        dyno_files::read(file, SCRIPT_MAX).map_err(|error| match neighbour(file, &[".sql", ".lua"]) {
+            Some(name) if error.kind() == ErrorKind::NotFound => {
+                format!("{}; did you mean `{}`?", reason(&error), file.with_file_name(name).display())
+            }
+            _ => reason(&error),
+        })?;
     String::from_utf8(bytes).map_err(|error| format!("line {} is not UTF-8", line_of(&error).1))
 }
 
@@ -130,26 +143,34 @@ fn read(path: &Path) -> Result<String, Failure> {
 
 /// What to do about a folder: name a file in it.
 fn in_folder(folder: &Path) -> String {
-    match specs(folder).into_iter().min() {
+    match names(folder, &[".toml"]).first() {
         Some(name) => format!("name a file in it, for example {}", folder.join(name).display()),
         None => "name a spec file; it ends in .toml".to_owned(),
     }
 }
 
-/// What to do about a file that is not there: the nearest name in its folder.
+/// What to do about a spec that is not there: the nearest name in its folder.
 fn not_found(path: &Path) -> String {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let wanted = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let near = |name: &String| spec::is_near(&wanted, name);
-    match specs(folder).into_iter().find(near) {
+    match neighbour(path, &[".toml"]) {
         Some(name) => format!("did you mean {}?", path.with_file_name(name).display()),
         None => "`dyno run` without a file runs the built-in experiment".to_owned(),
     }
 }
 
-/// Names of the spec files in a folder.
-fn specs(folder: &Path) -> Vec<String> {
+/// The file that is probably meant by a path at which there is none.
+fn neighbour(path: &Path, endings: &[&str]) -> Option<String> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let wanted = path.file_name()?.to_string_lossy();
+    let names = names(folder, endings);
+    words::nearest(&wanted, names.iter().map(String::as_str)).map(str::to_owned)
+}
+
+/// Names of the files in a folder that end in one of these, in their order.
+fn names(folder: &Path, endings: &[&str]) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    names.filter(|name| name.to_ascii_lowercase().ends_with(".toml")).collect()
+    let is_meant = |name: &String| endings.iter().any(|ending| name.to_ascii_lowercase().ends_with(ending));
+    let mut names: Vec<String> = names.filter(is_meant).collect();
+    names.sort_unstable();
+    names
 }

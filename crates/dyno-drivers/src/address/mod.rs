@@ -14,6 +14,7 @@ use crate::patience::Patience;
 use crate::transport::{Io, addresses, block_on};
 use dyno_model::address::{AddressError, Key, Keys};
 use dyno_model::failure::OperationFailure;
+use dyno_model::secret::Secret;
 use dyno_model::target::{ClientCertificate, Endpoint, Engine, Target, Tls};
 use std::net::{IpAddr, UdpSocket};
 use std::path::{Path, PathBuf};
@@ -98,15 +99,36 @@ pub fn postgres(given: Keys, world: &Surroundings<'_>) -> Result<Target, Vec<Add
 /// As [`postgres`].
 pub fn mysql(given: Keys, world: &Surroundings<'_>) -> Result<Target, Vec<AddressError>> {
     let mut keys = Keys::default();
-    keys.give(Key::Password, "MYSQL_PWD", (world.variable)("MYSQL_PWD").unwrap_or_default());
     keys.give(Key::User, "", (world.user)());
     keys.lay(given);
     if keys.text(Key::Host).or(keys.text(Key::Socket)).is_none() {
         keys.give(Key::Host, "", "localhost");
     }
     let mut target = keys.target(Engine::Mysql)?;
+    if target.password.is_empty() {
+        target.password = usual_password(&target, world);
+    }
     complete(&mut target, world).map_err(|error| vec![error])?;
     Ok(target)
+}
+
+/// The password that the database's own client programs use for a target when they are given none: that of their variable or that in their
+/// file. libpq looks at the variable first, MySQL's programs at the file (its manual, chapter "Specifying Program Options"). Empty where there is none.
+#[must_use]
+pub fn usual_password(target: &Target, world: &Surroundings<'_>) -> Secret {
+    let variable = || {
+        let text = target.engine.traits().password_variable.and_then(world.variable)?;
+        (!text.is_empty()).then(|| Secret::new(text))
+    };
+    let file = || {
+        let text = (world.secrets)(&password_file::path(target.engine, world)?).ok()?;
+        password_file::find(&text, target)
+    };
+    let found = match target.engine {
+        Engine::Mysql => file().or_else(variable),
+        _ => variable().or_else(file),
+    };
+    found.unwrap_or_default()
 }
 
 /// Certificates that the target does not name, from where libpq looks for them: `~/.postgresql`. Its manual, chapter "SSL Support": with

@@ -42,10 +42,11 @@ pub(super) fn query(kind: ServerKind, doing: &str) -> impl Fn(OperationFailure) 
 
 /// The server stopped at a setting; `words` are its own about it.
 pub(super) fn setting_refused(kind: ServerKind, name: &str, value: &str, words: &[String]) -> HostError {
+    let is_unknown = words.iter().any(|line| ["unknown", "unrecognized"].iter().any(|it| line.contains(it)));
+    let setting = if is_unknown { name.to_owned() } else { format!("{name} = {value}") };
     let words = quoted(words);
-    HostError::new(format!(
-        "{kind} refuses the setting {name:?} = {value:?}. It says:{words}\n{READ_THE_MANUAL}"
-    ))
+    let text = format!("{kind} refuses the setting {name:?} = {value:?}. It says:{words}\n{READ_THE_MANUAL}");
+    HostError { setting: Some(setting), ..HostError::new(text) }
 }
 
 /// Settings that the server took no notice of, or changed; `words` are its own about them, if it said any.

@@ -14,6 +14,7 @@ use crate::guard::{Access, Exit, Guard, GuardError, Launch, Owner, SharedMemory}
 use crate::settings::{self, Compared};
 use crate::storage;
 use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::lists;
 use dyno_model::plan::{ManagedServer, ServerKind};
 use dyno_model::secret::Secret;
 use dyno_model::target::{Endpoint, Target};
@@ -259,8 +260,7 @@ fn settings_in_force(site: &Site<'_>, session: &mut ControlConnection) -> Result
         return Ok(found);
     }
     let log = log::tail(&site.home.log(), log::SEARCHED);
-    let words: Vec<String> =
-        problems.iter().flat_map(|problem| log::complaints(&log, &problem.name)).collect();
+    let words = lists::distinct(problems.iter().flat_map(|problem| log::complaints(&log, &problem.name)));
     Err(settings_differ(kind, problems, &words))
 }
 

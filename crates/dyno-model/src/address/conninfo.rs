@@ -11,6 +11,12 @@ impl Keys {
     /// When it is none, and for every parameter that is unknown or asks what dyno cannot do. No value is quoted in a message: it may be
     /// a password.
     pub fn of_conninfo(text: &str) -> Result<Self, Vec<AddressError>> {
+        let (keys, errors) = Self::in_conninfo(text);
+        if errors.is_empty() { Ok(keys) } else { Err(errors) }
+    }
+
+    /// What can be read of a connection string, and what is wrong with it.
+    pub(super) fn in_conninfo(text: &str) -> (Self, Vec<AddressError>) {
         let mut keys = Self::default();
         let mut errors = Vec::new();
         let mut rest = text.trim_start();
@@ -34,8 +40,14 @@ impl Keys {
             parameter::take(&mut keys, Engine::Postgres, value, range, &mut errors);
             rest = after.trim_start();
         }
-        if errors.is_empty() { Ok(keys) } else { Err(errors) }
+        (keys, errors)
     }
+}
+
+/// True when a text is a connection string, right or wrong, and neither a URL nor the name of a spec.
+pub(super) fn is_conninfo(text: &str) -> bool {
+    let name = text.split_once('=').map_or("", |(name, _)| name.trim());
+    !name.is_empty() && name.bytes().all(|c| c.is_ascii_lowercase() || c == b'_') && !text.ends_with(".toml")
 }
 
 /// A value and what follows it; `None` when its quotes do not end.

@@ -57,10 +57,10 @@ pub(super) fn tls(keys: &Keys) -> Result<Tls, AddressError> {
 fn word(mode: &Value) -> Option<&'static str> {
     let text = mode.text.to_lowercase().replace('_', "-");
     Some(match (mode.name.as_str(), text.as_str()) {
-        ("ssl", "true") => "require",
+        ("ssl" | "useSSL", "true") => "require",
         ("tls", "true") => "verify-full",
-        ("ssl" | "tls", "false") => "disable",
-        ("ssl", _) => return None,
+        ("ssl" | "useSSL" | "tls", "false") => "disable",
+        ("ssl" | "useSSL", _) => return None,
         (_, "disable" | "disabled" | "off") => "disable",
         (_, "allow") => "allow",
         (_, "prefer" | "preferred") => "prefer",

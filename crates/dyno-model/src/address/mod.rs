@@ -1,7 +1,7 @@
 //! Where a system is, as people write it: URLs, PostgreSQL's connection strings, and options and variables of other programs. Text in,
 //! values out; what files, environment and network have to say about it is `dyno_drivers::address`.
 //!
-//! * `url`, `conninfo`: the two ways of writing an address in one text;
+//! * `url`, `conninfo`: the two ways of writing an address in one text; URLs of JDBC are URLs behind `jdbc:`;
 //! * `parameter`: the names that may stand in them, with the aliases of both worlds;
 //! * `keys`: the parts of an address by their [`Key`], laid over each other;
 //! * `encryption`: what the modes of both worlds mean; `session`: settings of a session;
@@ -106,8 +106,10 @@ impl Keys {
             }
             (None, Some(host)) => Ok(Endpoint::Tcp { host: host.to_owned(), port }),
             (None, None) => {
-                let range = self.0.get(&Key::Host).map_or(0..0, |value| value.range.clone());
-                Err(AddressError::new(range, "the address names no host", url::example(engine.name())))
+                let value = self.0.get(&Key::Host);
+                let range = value.map_or(0..0, |value| value.range.clone());
+                let help = url::remedy(value.map_or(engine.name(), |value| &value.name));
+                Err(AddressError::new(range, "the address names no host", help))
             }
         }
     }
@@ -131,10 +133,13 @@ fn socket_file(engine: Engine, socket: &str, port: u16) -> PathBuf {
 }
 
 impl Address {
-    /// The engine that a text's scheme names, if it is a URL.
+    /// The engine whose address a text is: that of a URL's scheme, PostgreSQL of a connection string.
     #[must_use]
     pub fn scheme(text: &str) -> Option<Engine> {
-        url::engine(text.split_once(':')?.0)
+        if conninfo::is_conninfo(text) {
+            return Some(Engine::Postgres);
+        }
+        url::engine(text.strip_prefix(url::JDBC).unwrap_or(text).split_once(':')?.0)
     }
 
     /// The parts, of which any may be missing.
@@ -156,7 +161,7 @@ impl Address {
                 let value =
                     self.keys.0.get(&key).filter(|value| value.text.is_empty() && !value.name.is_empty())?;
                 let message = format!("the address names no {what}");
-                Some(AddressError::new(value.range.clone(), message, url::example(&value.name)))
+                Some(AddressError::new(value.range.clone(), message, url::remedy(&value.name)))
             });
         let mut errors: Vec<AddressError> = self.errors.iter().cloned().chain(missing).collect();
         match target {
@@ -166,6 +171,17 @@ impl Address {
         }
         errors.sort_by_key(|error| error.range.start);
         Err(errors)
+    }
+
+    /// The text that was read without the password in it; `None` where it holds none.
+    #[must_use]
+    pub fn without_password(&self, text: &str) -> Option<String> {
+        let value = self.keys.value(Key::Password)?;
+        // The colon before it goes too; of a parameter, the sign or blank on one of its sides.
+        let Range { start, end } = value.range.clone();
+        let is_first = start == 0 || !value.name.is_empty() && text[end..].starts_with('&');
+        let (before, behind) = if is_first { (start, end + 1) } else { (start - 1, end) };
+        Some(format!("{}{}", &text[..before], text.get(behind..).unwrap_or_default()))
     }
 
     /// Where the value of a key stands in the text; `None` when it holds none.

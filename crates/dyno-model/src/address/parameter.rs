@@ -25,7 +25,7 @@ const fn postgres(key: Key, names: &'static [&'static str]) -> Parameter {
 
 #[rustfmt::skip]
 const PARAMETERS: [Parameter; 15] = [
-    any(Key::Encryption, &["sslmode", "ssl-mode", "ssl_mode", "sslMode", "tls", "ssl"]),
+    any(Key::Encryption, &["sslmode", "ssl-mode", "ssl_mode", "sslMode", "tls", "ssl", "useSSL"]),
     any(Key::Authorities, &["sslrootcert", "ssl-ca", "ssl_ca", "ca"]),
     any(Key::Certificate, &["sslcert", "ssl-cert", "ssl_cert"]),
     any(Key::PrivateKey, &["sslkey", "ssl-key", "ssl_key"]),
@@ -43,8 +43,10 @@ const PARAMETERS: [Parameter; 15] = [
 ];
 
 /// Names that other programs know and dyno does nothing about, with the values under which that is right.
-const UNDONE: [(&str, &[&str]); 16] = [
+const UNDONE: [(&str, &[&str]); 19] = [
+    ("allowPublicKeyRetrieval", &["true", "false"]),
     ("channel_binding", &["prefer", "disable"]),
+    ("characterEncoding", &["UTF-8", "utf8", "utf8mb4"]),
     ("charset", &["utf8mb4"]),
     ("client_encoding", &["UTF8", "utf8", "UTF-8"]),
     ("gssencmode", &["disable", "prefer"]),
@@ -60,6 +62,7 @@ const UNDONE: [(&str, &[&str]); 16] = [
     ("sslpassword", &[]),
     ("sslsni", &["1"]),
     ("target_session_attrs", &["any"]),
+    ("useUnicode", &["true"]),
 ];
 
 /// The key of a name; `None` when what it asks is so anyway. `name_range` and `range` are where the name and the whole stand.

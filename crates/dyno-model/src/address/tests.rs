@@ -33,6 +33,18 @@ fn addresses_are_read() {
         ("postgres:///d?host=h&port=7&user=u", Engine::Postgres, tcp("h", 7), "u", "d"),
         ("sqlite:bench.db", Engine::Sqlite, Endpoint::File(PathBuf::from("bench.db")), "", ""),
         ("sqlite:///tmp/b.db", Engine::Sqlite, Endpoint::File(PathBuf::from("/tmp/b.db")), "", ""),
+        ("jdbc:postgresql://h:7/d?user=u", Engine::Postgres, tcp("h", 7), "u", "d"),
+        ("jdbc:mysql://h/d?user=u&useSSL=false&useUnicode=true", Engine::Mysql, tcp("h", 3306), "u", "d"),
+        ("jdbc:mariadb://u@h/d", Engine::Mysql, tcp("h", 3306), "u", "d"),
+        ("jdbc:sqlite:bench.db", Engine::Sqlite, Endpoint::File(PathBuf::from("bench.db")), "", ""),
+        ("host=h dbname=d user=u", Engine::Postgres, tcp("h", 5432), "u", "d"),
+        (
+            " dbname = 'a b' port=7 user=u host=/run/pg",
+            Engine::Postgres,
+            unix("/run/pg/.s.PGSQL.7"),
+            "u",
+            "a b",
+        ),
         ("null:", Engine::Null, Endpoint::InProcess, "", ""),
         (
             "null:rows=10,fail=deadlock:0.1",
@@ -231,7 +243,7 @@ fn a_password_that_spills_over_is_refused_and_never_repeated() {
 /// Each row: address, and each part that is pointed at with its message.
 #[test]
 fn all_mistakes_of_an_address_are_told_at_once() {
-    let rows: [(&str, &[(&str, &str)]); 7] = [
+    let rows: [(&str, &[(&str, &str)]); 9] = [
         (
             "mysql://u@h:99999/d?tsl=off",
             &[("99999", "`99999` is not a port"), ("tsl", "unknown parameter `tsl`")],
@@ -255,6 +267,14 @@ fn all_mistakes_of_an_address_are_told_at_once() {
             ],
         ),
         ("postgres://u:hunter2@h:x/d", &[("x", "`x` is not a port")]),
+        ("jdbc:sqlserver://h/d", &[("sqlserver", "unknown scheme `sqlserver`")]),
+        (
+            "host=h password=hunter2",
+            &[
+                ("host=h password=hunter2", "the address names no user"),
+                ("host=h password=hunter2", "the address names no database"),
+            ],
+        ),
         (
             "sqlite://:memory:?mode=ro",
             &[
@@ -289,6 +309,25 @@ fn passwords_in_urls_are_found_in_broken_text_too() {
         ("mysql://u://:hunter2=@h/d", "mysql://u:***@h/d"),
     ] {
         assert_eq!(without_passwords(text), clean);
+    }
+}
+
+#[test]
+fn a_url_without_its_password_is_still_one() {
+    for (url, without) in [
+        ("postgres://me:hunter2@h/d", Some("postgres://me@h/d")),
+        ("mysql://me:a%40b@h:3307/d?tls=required", Some("mysql://me@h:3307/d?tls=required")),
+        ("postgres://h/d?user=me&password=hunter2", Some("postgres://h/d?user=me")),
+        ("postgres://h/d?password=hunter2&user=me", Some("postgres://h/d?user=me")),
+        ("postgres://me@h/d?password=hunter2", Some("postgres://me@h/d")),
+        ("jdbc:postgresql://h/d?user=me&password=hunter2", Some("jdbc:postgresql://h/d?user=me")),
+        ("host=h password='hunter 2' user=me dbname=d", Some("host=h user=me dbname=d")),
+        ("password=hunter2 host=h user=me dbname=d", Some("host=h user=me dbname=d")),
+        ("host=h user=me dbname=d password=hunter2", Some("host=h user=me dbname=d")),
+        ("postgres://me@h/d", None),
+        ("sqlite:shop.db", None),
+    ] {
+        assert_eq!(Address::of_url(url).without_password(url).as_deref(), without, "{url}");
     }
 }
 

@@ -1,5 +1,6 @@
-//! URLs: `mysql://user:password@host:port/database?sslmode=require`, `postgres://...`, `sqlite:file`, `null:`.
+//! URLs: `mysql://user:password@host:port/database?sslmode=require`, `postgres://...`, `sqlite:file`, `null:`, and the same behind `jdbc:`.
 
+use super::conninfo::is_conninfo;
 use super::keys::{AddressError, Key, Keys, Value, noted};
 use super::parameter;
 use crate::engine::{Engine, Execution};
@@ -56,6 +57,9 @@ impl<'u> Piece<'u> {
     }
 }
 
+/// What stands before the URLs of Java's drivers.
+pub(super) const JDBC: &str = "jdbc:";
+
 pub(super) fn engine(scheme: &str) -> Option<Engine> {
     Engine::ALL.into_iter().find(|engine| engine.traits().schemes.contains(&scheme))
 }
@@ -63,6 +67,14 @@ pub(super) fn engine(scheme: &str) -> Option<Engine> {
 /// What to write in place of an address that is none.
 pub(super) fn example(scheme: &str) -> String {
     format!("write `{scheme}://USER@HOST:PORT/DATABASE`")
+}
+
+/// What to do about a part that is missing, by the scheme of the URL or the parameter of the connection string.
+pub(super) fn remedy(name: &str) -> String {
+    match engine(name) {
+        Some(_) => example(name),
+        None => format!("add `{name}=NAME`"),
+    }
 }
 
 /// Stands where a part cannot be read; there is an error with it.
@@ -82,7 +94,11 @@ impl Address {
     /// noted beside what could be read.
     #[must_use]
     pub fn of_url(text: &str) -> Self {
+        if is_conninfo(text) {
+            return Self::of_conninfo(text);
+        }
         let whole = Piece { text, start: 0 };
+        let whole = if text.starts_with(JDBC) { whole.after(JDBC.len()) } else { whole };
         let (mut keys, mut errors) = (Keys::default(), Vec::new());
         let Some((scheme, rest)) = whole.split_once(':') else {
             let help = "write for example `mysql://bench@localhost:3306/bench`, `postgres://bench@localhost/bench` or \
@@ -121,6 +137,17 @@ impl Address {
                 put(&mut keys, Key::Database, rest, rest, "", &mut errors);
             }
             Execution::Nowhere => {}
+        }
+        Self { engine, keys, errors }
+    }
+
+    /// Reads a connection string of PostgreSQL, which must say all that a URL must.
+    fn of_conninfo(text: &str) -> Self {
+        let engine = Engine::Postgres;
+        let (mut keys, errors) = Keys::in_conninfo(text);
+        for (key, name) in [(Key::Host, "host"), (Key::User, "user"), (Key::Database, "dbname")] {
+            let missing = || Value { name: name.to_owned(), text: String::new(), range: 0..text.len() };
+            keys.0.entry(key).or_insert_with(missing);
         }
         Self { engine, keys, errors }
     }

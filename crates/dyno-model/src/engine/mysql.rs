@@ -17,6 +17,7 @@ pub(super) const TRAITS: Traits = Traits {
     flush_statistics: None,
     jdbc: Some("mariadb"),
     analyze: Some("ANALYZE TABLE"),
+    password_variable: Some("MYSQL_PWD"),
     password_file: Some(PasswordFile { name: ".my.cnf", variable: None, form: PasswordForm::Groups }),
     sessions: Some(SessionStatements { list: "SHOW PROCESSLIST", end: "KILL ?" }),
     dialect: Some(DIALECT),

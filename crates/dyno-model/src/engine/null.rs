@@ -17,6 +17,7 @@ pub(super) const TRAITS: Traits = Traits {
     flush_statistics: None,
     jdbc: None,
     analyze: None,
+    password_variable: None,
     password_file: None,
     sessions: None,
     dialect: Some(Dialect { databases: "", ..mysql::DIALECT }),

@@ -20,6 +20,7 @@ pub(super) const TRAITS: Traits = Traits {
     jdbc: None,
     // Sets hint bits and the visibility map as well, which autovacuum would do in the middle of a trial.
     analyze: Some("VACUUM ANALYZE"),
+    password_variable: Some("PGPASSWORD"),
     password_file: Some(PasswordFile {
         name: ".pgpass",
         variable: Some("PGPASSFILE"),

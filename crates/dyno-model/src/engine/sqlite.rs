@@ -18,6 +18,7 @@ pub(super) const TRAITS: Traits = Traits {
     flush_statistics: None,
     jdbc: None,
     analyze: Some("ANALYZE"),
+    password_variable: None,
     password_file: None,
     sessions: None,
     sysbench: SYSBENCH,

@@ -32,6 +32,8 @@ pub struct Traits {
     pub jdbc: Option<&'static str>,
     /// Gives the planner fresh statistics of the table whose name follows.
     pub analyze: Option<&'static str>,
+    /// The variable of the environment that gives its own client programs a password.
+    pub password_variable: Option<&'static str>,
     /// Where its own client programs keep passwords.
     pub password_file: Option<PasswordFile>,
     /// Statements about sessions, where there are any.

@@ -137,6 +137,32 @@ impl Diagnostics {
         Self { sources, list }
     }
 
+    /// The same errors with each line of the first text as a text of its own, under the name that it is given: for a spec that no file
+    /// holds.
+    #[must_use]
+    pub fn by_line(mut self, name: impl Fn(&str) -> &'static str) -> Self {
+        let text = self.sources[0].text.clone();
+        let starts: Vec<usize> = text
+            .split_inclusive('\n')
+            .scan(0, |next, line| Some(std::mem::replace(next, *next + line.len())))
+            .collect();
+        let first = self.sources.len();
+        let lines = text.lines().map(|line| Source { name: name(line).to_owned(), text: line.to_owned() });
+        self.sources.extend(lines);
+        let moved = |span: &mut Span| {
+            if span.source == 0 && !starts.is_empty() {
+                let line = starts.partition_point(|start| *start <= span.start) - 1;
+                let start = starts[line];
+                *span = Span::new(first + line, span.start - start..span.end.saturating_sub(start));
+            }
+        };
+        for diagnostic in &mut self.list {
+            moved(&mut diagnostic.span);
+            diagnostic.related.iter_mut().for_each(|(span, _)| moved(span));
+        }
+        self
+    }
+
     /// The errors, in the order of their places.
     pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
         self.list.iter()

@@ -58,7 +58,7 @@ use crate::plan::{
 };
 use crate::target::QueryMode;
 use crate::units::Nanos;
-use crate::words::{self, suggestion};
+use crate::words::suggestion;
 use choice::Choice;
 use diagnostic::{Problems, Source, black_out_passwords};
 use factors::Place;
@@ -163,12 +163,6 @@ pub fn parse(input: Input<'_>, catalog: &[WorkloadDescription]) -> Result<(Strin
         }
         _ => Err(Diagnostics::new(sources, problems)),
     }
-}
-
-/// True when a mistyped word is probably meant to be another: what did-you-mean goes by everywhere.
-#[must_use]
-pub fn is_near(word: &str, candidate: &str) -> bool {
-    words::nearest(word, [candidate]).is_some()
 }
 
 /// All treatments in the order system, combination, clients, without those that are excluded.

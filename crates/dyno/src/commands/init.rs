@@ -2,13 +2,12 @@
 
 use crate::cli::InitArguments;
 use crate::failure::Failure;
-use crate::one_line::{BLOCKS, CLIENTS, DURATION, OneLine, WARMUP, quoted};
+use crate::one_line::{self, BLOCKS, CLIENTS, DURATION, OneLine, WARMUP, quoted};
 use crate::preflight::to_come;
 use crate::printer::Printer;
 use crate::spec_file;
 use dyno_host::survey::{Survey, TableFound, survey};
 use dyno_host::{existing, probe, server};
-use dyno_model::address::Address;
 use dyno_model::catalog::WorkloadDescription;
 use dyno_model::exit_code;
 use dyno_model::plan::{ServerKind, SystemSource};
@@ -24,8 +23,6 @@ use std::path::{Path, PathBuf};
 const TABLES_SHOWN: usize = 20;
 /// Connections that are left to others where the server has a limit.
 const CONNECTIONS_SPARE: u64 = 10;
-/// Where a URL with a password is kept.
-const URL_VARIABLE: &str = "DYNO_URL";
 /// What is run where there are no tables yet, with rows of about 200 bytes.
 const WORKLOAD: &str = "kind = \"oltp_read_write\"   # `dyno workloads` lists the others, and what can be changed\n\
      tables = 1\n\
@@ -66,12 +63,10 @@ pub(crate) fn init(
     })?;
     let spec = spec.display();
     let files = script.map_or(spec.to_string(), |(path, _)| format!("{spec} and {}", path.display()));
-    let export = match arguments.url.as_deref().is_some_and(has_password) {
-        true => {
-            format!("export {URL_VARIABLE}='...' with the URL, whose password is written down nowhere; then ")
-        }
-        false => String::new(),
-    };
+    let variable = arguments.url.as_deref().and_then(one_line::password_variable);
+    let export = variable.map_or_else(String::new, |name| {
+        format!("export {name}='...' with the password, which is written down nowhere; then ")
+    });
     printer.result(&format!(
         "Wrote {files}.\nNext: {export}`dyno plan {spec}` shows what it does, `dyno run {spec}` does it."
     ))?;
@@ -180,17 +175,8 @@ fn of_database(url: &str, out: Option<&Path>, catalog: &[WorkloadDescription]) -
     Ok(Begun { spec, text, script })
 }
 
-fn has_password(url: &str) -> bool {
-    Address::of_url(url).target().is_ok_and(|target| !target.password.is_empty())
-}
-
 /// Where the database is. A password is not written down, and a file is found from wherever the spec lies.
 fn address(url: &str, endpoint: &Endpoint, spec: &Path) -> String {
-    if has_password(url) {
-        return format!(
-            "url_env = \"{URL_VARIABLE}\"   # the URL has a password: export {URL_VARIABLE}='...' before dyno is started\n"
-        );
-    }
     let is_elsewhere = spec.parent().is_some_and(|folder| !folder.as_os_str().is_empty());
     match endpoint {
         Endpoint::File(file) if is_elsewhere => {
@@ -198,7 +184,7 @@ fn address(url: &str, endpoint: &Endpoint, spec: &Path) -> String {
             let whole = whole.unwrap_or_else(|_| file.clone());
             format!("url = {}\n", quoted(&format!("sqlite://{}", whole.display())))
         }
-        _ => format!("url = {}\n", quoted(url)),
+        _ => one_line::address(url),
     }
 }
 

@@ -7,8 +7,8 @@ use dyno_engine::workload::sample_statements;
 use dyno_model::catalog::{OptionDescription, OptionKind, OptionValue, WorkloadDescription};
 use dyno_model::exit_code;
 use dyno_model::plan::WorkloadPlan;
-use dyno_model::spec;
 use dyno_model::target::Engine;
+use dyno_model::words;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -38,10 +38,10 @@ pub(crate) fn workloads(
 
 fn find<'c>(name: &str, catalog: &'c [WorkloadDescription]) -> Result<&'c WorkloadDescription, Failure> {
     catalog.iter().find(|workload| workload.name == name).ok_or_else(|| {
-        let near = catalog.iter().find(|workload| spec::is_near(name, workload.name));
+        let near = words::nearest(name, catalog.iter().map(|workload| workload.name));
         let failure = Failure::new(exit_code::USAGE, format!("there is no workload `{name}`"));
         match near {
-            Some(workload) => failure.help(format!("did you mean `{}`?", workload.name)),
+            Some(near) => failure.help(format!("did you mean `{near}`?")),
             None => failure.help("`dyno workloads` lists them"),
         }
     })

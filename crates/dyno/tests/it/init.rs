@@ -8,7 +8,9 @@ use dyno_model::exit_code::{SERVER_FAILED, SPEC_INVALID, USAGE};
 fn run(shop: &Shop, spec: &str, results: &str) -> Ended {
     let short = ["--clients", "2", "--blocks", "1", "--duration", "300ms", "--warmup", "0s"];
     let line = [&["run", spec, "--out", results], &short[..]].concat();
-    let output = shop.bench.command(&line).env("DYNO_URL", &shop.url).output().expect("dyno can be started");
+    let mut command = shop.bench.command(&line);
+    command.env("PGPASSWORD", shop.password()).env("MYSQL_PWD", shop.password());
+    let output = command.output().expect("dyno can be started");
     Ended::from(output)
 }
 
@@ -33,11 +35,14 @@ pub(crate) fn a_spec_to_begin_with_is_written_after_a_look_at_the_database(shop:
         "{script}"
     );
     let password = shop.password();
-    assert!(
-        password.is_empty() || !spec.contains(password) && spec.contains("url_env = \"DYNO_URL\""),
-        "{spec}"
+    assert!(password.is_empty() || !spec.contains(password) && !spec.contains("**"), "{spec}");
+    let variable = shop.target.engine.traits().password_variable.unwrap_or("-");
+    assert_eq!(spec.contains(&format!("\npassword_env = \"{variable}\"")), !password.is_empty(), "{spec}");
+    assert_eq!(
+        ended.stdout.contains(&format!("Next: export {variable}='...'")),
+        !password.is_empty(),
+        "{ended}"
     );
-    assert_eq!(ended.stdout.contains("Next: export DYNO_URL='...'"), !password.is_empty(), "{ended}");
 
     let ended = run(shop, "own.toml", "own");
     assert!(ended.is_done(), "{ended}");

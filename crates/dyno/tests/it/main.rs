@@ -14,6 +14,7 @@ mod ends;
 mod experiments;
 mod faults;
 mod find;
+mod first_contact;
 mod growth;
 mod histories;
 mod http;

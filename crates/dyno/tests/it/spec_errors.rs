@@ -94,7 +94,7 @@ fn all_mistakes_are_shown_at_once() {
       |
       = help: there are no profiles
 
-    error: 5 errors in the spec; nothing was run
+    error: 5 errors; nothing was run
     "#);
 }
 

@@ -24,8 +24,10 @@ columns! {
     THROUGHPUT: "tx/s", "tx/s", "tx/s";
     MEAN_MS: "mean ms", "평균 ms", "平均 ms";
     P50_MS: "p50 ms", "p50 ms", "p50 ms";
+    P90_MS: "p90 ms", "p90 ms", "p90 ms";
     P95_MS: "p95 ms", "p95 ms", "p95 ms";
     P99_MS: "p99 ms", "p99 ms", "p99 ms";
+    P999_MS: "p99.9 ms", "p99.9 ms", "p99.9 ms";
     HIGHEST_RATE: "highest tx/s", "최대 tx/s", "最大 tx/s";
     MOST_CLIENTS: "most clients", "최대 클라이언트 수", "最大クライアント数";
     LENGTH_S: "length s", "길이 s", "長さ s";
@@ -274,8 +276,11 @@ messages! {
         METRIC_THROUGHPUT: "throughput",
         METRIC_MEAN: "mean response time",
         METRIC_P50: "median response time",
+        METRIC_P90: "90th percentile of response time",
         METRIC_P95: "95th percentile of response time",
         METRIC_P99: "99th percentile of response time",
+        METRIC_P999: "99.9th percentile of response time",
+        METRIC_MAX: "longest response time",
         METRIC_HIGHEST_RATE: "highest load",
         METRIC_MOST_CLIENTS: "largest number of clients",
         // Reasons why trials did not work.
@@ -319,6 +324,8 @@ messages! {
         LIMIT_BROKEN: "The limit {limit} is broken in {number} of {treatments:# treatment|# treatments}; the worst figure is {worst}, of {line} at {clients}.",
         LIMIT_UNDECIDED: "Whether the limit {limit} is held is not decided in {number} of {treatments:# treatment|# treatments}, because their trials are too few or scatter too much; the worst figure is {worst}, of {line} at {clients}.",
         LIMIT_UNKNOWN: "Whether the limit {limit} is held is not decided in {number} of {treatments:# treatment|# treatments}, because no valid trial has a figure for it.",
+        LIMIT_TOO_FEW: "The limit {limit} could not be checked in {number} of {treatments:# treatment|# treatments}: {percentile} needs {needed} transactions in each trial, and {line} had {transactions} at {clients}.",
+        LIMIT_UNTESTED: "This compares the measured figures themselves with the limit; {needed} blocks or more would test it against their scatter.",
         LIMIT_NOT_WORKING: "The limit {limit} is broken in {number} of {treatments:# treatment|# treatments}, because {line} did not work in {trials} of {of} trials at {clients} ({because}).",
         LIMIT_NOTHING_LOST: "The limit that nothing acknowledged is lost is held in {number} of {treatments:# treatment|# treatments}.",
         LIMIT_LOST: "The limit that nothing acknowledged is lost is broken in {number} of {treatments:# treatment|# treatments}.",
@@ -479,7 +486,7 @@ messages! {
         // Before the run and after it.
         RESUMED: "going on in {folder}: {done} of {trials} trials are measured",
         NOT_LOOKED: "cannot look at the data of block {block}: {error}",
-        ENDED_EARLY: "ended before their time: {trials}; `dyno run --resume {folder}` measures them again",
+        ENDED_EARLY: "ended before their time: {trials}; `{command}` measures them again",
         NOTHING_COMMITTED: "no trial committed anything; the report says what went wrong",
         NOTHING_VALID: "no trial is valid; the report says what went wrong",
         STOPPED_BEFORE: "interrupted before anything was started",
@@ -788,6 +795,8 @@ messages! {
     // Notes under tables, and sentences about how a run was made.
     notes: notes::Texts {
         NOTE_ESTIMATES: "Throughput and response times are means over n valid trials; ± is the upper half of the 95 % confidence interval of that mean (Student's t over blocks, on logarithms), left out where it would reach beyond twice the mean.",
+        NOTE_TOO_FEW: "No p99 in {number} of {treatments:# treatment|# treatments}: it needs {needed} transactions in each trial, and {line} had {transactions} at {clients}.",
+        NOTE_ENOUGH: "`--duration {duration}` would give enough.",
         NOTE_CLOSED_LOOP: "Closed loop: each client starts its next transaction when the last one is answered, so response times are service times with that many clients, retries included.",
         NOTE_OPEN_LOOP: "Open loop: transactions arrive at the given rate whether or not the system keeps up, and response times run from the moment a transaction was due, waiting for a free client included.",
         NOTE_BOTH_LOOPS: "Where a rate is given, the loop is open: transactions arrive whether or not the system keeps up, and response times run from the moment a transaction was due. Elsewhere it is closed: each client starts its next transaction when the last one is answered.",
@@ -807,7 +816,7 @@ messages! {
         NOTE_BESIDE: "What ran at the same time as the workload of the treatment, with clients of its own. tx/s and response times are means over the valid trials, numbers are of all of them together; the audit is the worst of all trials.",
         NOTE_MERGED: "Percentiles are taken from the merged histograms of all valid trials, never averaged; one that fewer than ten values lie beyond is not shown.",
         NOTE_QUESTIONS: "A question is one effect over all of its cells, which are comparisons that differ in what else was varied: a ratio of geometric means by a linear mixed model on logarithms, in which blocks and starts of servers scatter for themselves. All questions of this report are corrected together (Holm): the risk of even one false better or worse is {alpha}. An interval is at the level at which its question was tested.",
-        NOTE_LIMITS: "A limit is held, or broken, where the geometric mean of the trials lies on that side of it by a one-sided test of Student's t on logarithms at {alpha}; shares of failed transactions are tested as counts, too, and lost work is what the audit found. Broken is corrected for the number of limits (Holm); that all of them are held is as sure as the least sure of them. A treatment that did not work in a trial has broken its limits. With fewer than {needed} valid trials nothing else is decided.",
+        NOTE_LIMITS: "A limit is held, or broken, where the geometric mean of the trials lies on that side of it by a one-sided test of Student's t on logarithms at {alpha}; shares of failed transactions are tested as counts, too, and lost work is what the audit found. Broken is corrected for the number of limits (Holm); that all of them are held is as sure as the least sure of them. A treatment that did not work in a trial has broken its limits. In a run of fewer than {needed} blocks the figures themselves are compared with the limit; in others, fewer than {needed} valid trials decide nothing else. A limit on max is compared with the longest response time of all trials.",
         NOTE_USAGE: "The summary answers the questions of the test. The detailed results give the response times of every command for each test; a test is one system with one level of everything that was varied, at one number of clients. All figures hold for the machine, the versions and the settings that are named under the test environment, and for the load of the test procedure.",
         NOTE_COMMANDS: "Times are in milliseconds, of all valid repeats of a test together. The first row is the whole transaction, the others are its commands; the percentiles of commands do not add up to that of the transaction.",
         NOTE_TEST_INVALID: "No valid repeat: this test has no figures.",
