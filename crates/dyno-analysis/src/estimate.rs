@@ -12,7 +12,13 @@ pub(crate) fn unit(metric: Metric) -> Unit {
     match metric {
         Metric::Throughput | Metric::HighestRate => Unit::TransactionsPerSecond,
         Metric::MostClients => Unit::Count,
-        Metric::MeanMs | Metric::P50Ms | Metric::P95Ms | Metric::P99Ms => Unit::Milliseconds,
+        Metric::MeanMs
+        | Metric::P50Ms
+        | Metric::P90Ms
+        | Metric::P95Ms
+        | Metric::P99Ms
+        | Metric::P999Ms
+        | Metric::MaxMs => Unit::Milliseconds,
     }
 }
 

@@ -14,6 +14,7 @@
 //! * `standing`: which trials are compared, and what is held against a treatment;
 //! * `pairs`: who is compared with whom; `questions`: one effect over all cells that ask the same;
 //! * `comparisons`: ratios and verdicts;
+//! * `shortage`: trials with too few transactions for a percentile;
 //! * `limits`: whether figures keep to what the spec says;
 //! * `search`: the highest loads that searches found;
 //! * `stages`: what each stage of a load brought;
@@ -57,6 +58,7 @@ mod provenance;
 mod questions;
 mod resources;
 mod search;
+mod shortage;
 mod stages;
 mod standing;
 pub mod stats;

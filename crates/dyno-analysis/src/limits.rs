@@ -6,6 +6,7 @@ use crate::model::{
     Conclusion, LimitRow, LimitVerdict, NotWorking, NotWorkingReason, Range, ReportModel, WorstOfLimit,
 };
 use crate::named;
+use crate::shortage::shortage;
 use crate::stages;
 use crate::stats::limit::{Beside, mean_beside, share_beside};
 use crate::stats::verdict::{Rules, holm};
@@ -58,6 +59,8 @@ fn known(view: &View<'_>, limit: &Limit, treatment: usize) -> Known {
         interval: None,
         repeats: 0,
         not_working: view.standings[treatment].not_working(),
+        shortage: None,
+        is_untested: false,
         verdict: LimitVerdict::Undecided,
     };
     // What runs beside may work where the treatment's own workload does not, and the other way round.
@@ -82,6 +85,13 @@ fn known(view: &View<'_>, limit: &Limit, treatment: usize) -> Known {
         }
         measure => measure.metric().and_then(|metric| figures(view, metric, &mut row)),
     };
+    // Of a largest value, what was seen is all there is to say.
+    let is_seen = limit.measure == LimitMeasure::Max;
+    let is_alone = (view.plan().blocks as usize) < MIN_REPEATS && limit.measure != LimitMeasure::Lost;
+    if let Some(figure) = row.figure.filter(|_| is_seen || is_alone) {
+        row.is_untested = is_alone && !is_seen;
+        row.verdict = by_figure(&row, figure);
+    }
     if let Some(beside) = beside.filter(|_| row.repeats as usize >= MIN_REPEATS) {
         row.interval = Some(Range { low: beside.ends.0, high: beside.ends.1 }).filter(|_| !row.is_bound);
     }
@@ -99,21 +109,45 @@ fn known(view: &View<'_>, limit: &Limit, treatment: usize) -> Known {
 
 /// Figures of a metric, over the trials that are compared.
 fn figures(view: &View<'_>, metric: Metric, row: &mut LimitRow) -> Option<Beside> {
-    let standing = &view.standings[row.treatment];
-    let figures: Vec<(f64, bool)> = match &row.part {
-        None => {
-            let all = standing.figures(metric)?.into_iter();
-            all.map(|(record, value)| (value, record.is_bound(metric))).collect()
-        }
-        Some(LimitPart::Stage(stage)) => stages::figures(view, row.treatment, stage, metric)?,
-        Some(part) => named::figures(view, row.treatment, part, metric)?,
+    let figures = match &row.part {
+        None => whole(view, row.treatment, metric),
+        Some(LimitPart::Stage(stage)) => stages::figures(view, row.treatment, stage, metric),
+        Some(part) => named::figures(view, row.treatment, part, metric),
+    };
+    let Some(figures) = figures else {
+        let counts = match &row.part {
+            Some(LimitPart::Stage(stage)) => stages::counts(view, row.treatment, stage),
+            part => named::counts(view, row.treatment, part.as_ref()),
+        };
+        row.shortage = shortage(&counts, metric, &view.plan().treatments[row.treatment].load);
+        return None;
     };
     let (values, bounds): (Vec<f64>, Vec<bool>) = figures.into_iter().unzip();
     row.repeats = count(values.len());
     row.is_bound = bounds.contains(&true);
+    if metric == Metric::MaxMs {
+        row.figure = values.into_iter().reduce(f64::max);
+        return None;
+    }
     let beside = mean_beside(&values, row.value);
     row.figure = beside.map(|it| it.figure).or(values.first().copied());
     beside
+}
+
+/// Figures of whole trials, and whether each is only a lower bound.
+fn whole(view: &View<'_>, treatment: usize, metric: Metric) -> Option<Vec<(f64, bool)>> {
+    let all = view.standings[treatment].figures(metric)?.into_iter();
+    Some(all.map(|(record, value)| (value, record.is_bound(metric))).collect())
+}
+
+/// What the figure itself says of the limit. One that is only a lower bound never keeps it.
+fn by_figure(row: &LimitRow, figure: f64) -> LimitVerdict {
+    let is_kept = if row.measure.is_floor() { figure > row.value } else { figure < row.value };
+    match (is_kept, row.is_bound) {
+        (true, true) => LimitVerdict::Undecided,
+        (true, false) => LimitVerdict::Held,
+        (false, _) => LimitVerdict::Broken,
+    }
 }
 
 /// The share of transactions that failed, in trials that nothing else makes invalid.
@@ -154,7 +188,13 @@ fn lost(view: &View<'_>, row: &mut LimitRow) {
 pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
     let limit = |row: &LimitRow| (row.measure, row.value.to_bits(), row.part.clone());
     let key = |row: &LimitRow| {
-        (limit(row), row.verdict, row.not_working.map(|it| it.because), row.figure.is_some())
+        (
+            limit(row),
+            row.verdict,
+            row.not_working.map(|it| it.because),
+            row.figure.is_some(),
+            row.shortage.is_some(),
+        )
     };
     let mut groups = lists::grouped(model.limits.iter().map(|row| (key(row), row)));
     groups.sort_by_key(|(_, group)| std::cmp::Reverse(group[0].verdict));
@@ -162,7 +202,8 @@ pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
     let conclusion = |(_, group): (_, Vec<&LimitRow>)| {
         let badness =
             |row: &LimitRow| row.figure.map_or(0.0, |it| if row.measure.is_floor() { -it } else { it });
-        let worst = group.iter().copied().reduce(|a, b| if badness(b) > badness(a) { b } else { a })?;
+        let by = |row: &LimitRow| row.shortage.map_or_else(|| badness(row), |it| -(it.transactions as f64));
+        let worst = group.iter().copied().reduce(|a, b| if by(b) > by(a) { b } else { a })?;
         Some(Conclusion::Limit {
             measure: worst.measure,
             value: worst.value,
@@ -172,6 +213,8 @@ pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
             of: count(all(worst)),
             worst: WorstOfLimit { treatment: worst.treatment, figure: worst.figure },
             not_working: worst.not_working,
+            shortage: worst.shortage,
+            is_untested: worst.is_untested,
         })
     };
     groups.into_iter().filter_map(conclusion).collect()

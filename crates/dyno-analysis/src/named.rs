@@ -160,11 +160,30 @@ fn figure(record: &TrialRecord, part: &LimitPart, metric: Metric) -> Option<(f64
             let record = of_part(record, Some(part))?;
             record.figure(metric).map(|value| (value, record.is_bound(metric)))
         }
-        LimitPart::Statement(name) => {
+        LimitPart::Statement(_) => time(&responses(record, Some(part))?, metric),
+    }
+}
+
+/// Response times of a part of a trial that is no stage, or of the whole.
+fn responses(record: &TrialRecord, part: Option<&LimitPart>) -> Option<ResponseSummary> {
+    match part {
+        None => record.response(),
+        Some(LimitPart::Stage(_)) => None,
+        Some(LimitPart::Beside(_)) => of_part(record, part)?.response(),
+        Some(LimitPart::Transaction(name)) => {
+            record.transactions.iter().find(|it| it.name == *name)?.response
+        }
+        Some(LimitPart::Statement(name)) => {
             let statement = record.statements.iter().find(|statement| statement.name == *name)?;
-            time(&ResponseSummary::from(&statement.latency), metric)
+            Some(ResponseSummary::from(&statement.latency))
         }
     }
+}
+
+/// How many response times each trial that is compared has of a part that is no stage, or of the whole.
+pub(crate) fn counts(view: &View<'_>, treatment: usize, part: Option<&LimitPart>) -> Vec<u64> {
+    let records = view.standings[treatment].usable.iter();
+    records.map(|record| responses(record, part).map_or(0, |times| times.count)).collect()
 }
 
 fn of_transactions(record: &TrialRecord, name: &str, metric: Metric) -> Option<(f64, bool)> {

@@ -4,7 +4,7 @@ use crate::estimate::{among, unit};
 use crate::model::{LoadPoint, StageRow};
 use crate::view::View;
 use dyno_model::plan::{LoadPlan, Metric, Stages};
-use dyno_model::record;
+use dyno_model::record::{self, TrialRecord};
 use dyno_model::stages::{Stage, StageRecord};
 use dyno_model::units::Nanos;
 
@@ -61,10 +61,22 @@ pub(crate) fn figures(
     name: &str,
     metric: Metric,
 ) -> Option<Vec<(f64, bool)>> {
-    let stages = &view.plan().treatments[treatment].load.stages.as_ref()?.stages;
-    let index = stages.iter().position(|stage| stage.name == name)?;
+    let (index, stage) = of_name(view, treatment, name)?;
     let records = view.standings[treatment].usable.iter();
-    records.map(|record| figure(&stages[index], record.stages.get(index)?, metric)).collect()
+    records.map(|record| figure(stage, record.stages.get(index)?, metric)).collect()
+}
+
+fn of_name<'a>(view: &View<'a>, treatment: usize, name: &str) -> Option<(usize, &'a Stage)> {
+    let stages = &view.plan().treatments[treatment].load.stages.as_ref()?.stages;
+    stages.iter().enumerate().find(|(_, stage)| stage.name == name)
+}
+
+/// How many response times each trial that is compared has of a stage.
+pub(crate) fn counts(view: &View<'_>, treatment: usize, name: &str) -> Vec<u64> {
+    let Some((index, _)) = of_name(view, treatment, name) else { return Vec::new() };
+    let response = |record: &&TrialRecord| record.stages.get(index)?.response;
+    let records = view.standings[treatment].usable.iter();
+    records.map(|record| response(record).map_or(0, |response| response.count)).collect()
 }
 
 /// Both ends of each of its lines.

@@ -6,6 +6,8 @@ use crate::latency;
 use crate::model::{
     Completeness, FailedTrial, KindCount, TreatmentRow, TrialFigures, TrialRow, TrialState, Validity,
 };
+use crate::named;
+use crate::shortage::shortage;
 use crate::view::View;
 use dyno_model::audit::{AuditCheck, AuditVerdict};
 use dyno_model::failure::FailureKind;
@@ -43,6 +45,7 @@ fn treatment_row(view: &View<'_>, index: usize, treatment: &Treatment) -> Treatm
         p50: view.estimate(index, Metric::P50Ms),
         p95: view.estimate(index, Metric::P95Ms),
         p99: view.estimate(index, Metric::P99Ms),
+        shortage: shortage(&named::counts(view, index, None), Metric::P99Ms, &treatment.load),
         merged: latency::summary_of_all(&view.merged[index]),
         arrived: arrived(measured, |open_loop| open_loop.arrived),
         unstarted: arrived(measured, |open_loop| open_loop.unstarted),

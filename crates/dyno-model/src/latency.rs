@@ -59,6 +59,12 @@ pub fn is_shown(count: u64, percentage: f64) -> bool {
     count as f64 * (100.0 - percentage) / 100.0 >= BEYOND_MIN - 1e-6
 }
 
+/// The fewest values of which [`is_shown`] tells a percentile.
+#[must_use]
+pub fn needed(percentage: f64) -> u64 {
+    ((BEYOND_MIN - 1e-6) * 100.0 / (100.0 - percentage)).ceil() as u64
+}
+
 /// Sum and extremes of times, exact where a histogram is rounded. All 0 when `count` is 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExactLatency {
@@ -155,6 +161,7 @@ mod tests {
     #[test]
     fn a_percentile_is_shown_from_ten_values_beyond_it_on() {
         for (percentage, enough) in [(50.0, 20), (90.0, 100), (95.0, 200), (99.0, 1_000), (99.9, 10_000)] {
+            assert_eq!(needed(percentage), enough, "{percentage}");
             assert!(is_shown(enough, percentage), "{percentage}");
             assert!(!is_shown(enough - 1, percentage), "{percentage}");
         }

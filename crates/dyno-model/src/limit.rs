@@ -14,10 +14,17 @@ crate::named! {
         Mean = "mean",
         /// Median of the response times in milliseconds, at most.
         P50 = "p50",
+        /// 90th percentile of the response times in milliseconds, at most.
+        P90 = "p90",
         /// 95th percentile of the response times in milliseconds, at most.
         P95 = "p95",
         /// 99th percentile of the response times in milliseconds, at most.
         P99 = "p99",
+        /// 99.9th percentile of the response times in milliseconds, at most.
+        #[serde(rename = "p99.9")]
+        P999 = "p99.9",
+        /// Longest response time in milliseconds, at most.
+        Max = "max",
         /// Transactions that failed in per cent of those that were started, at most.
         Failed = "failed",
         /// Acknowledged work that the audit does not find: none.
@@ -33,8 +40,11 @@ impl LimitMeasure {
             Self::Throughput => Some(Metric::Throughput),
             Self::Mean => Some(Metric::MeanMs),
             Self::P50 => Some(Metric::P50Ms),
+            Self::P90 => Some(Metric::P90Ms),
             Self::P95 => Some(Metric::P95Ms),
             Self::P99 => Some(Metric::P99Ms),
+            Self::P999 => Some(Metric::P999Ms),
+            Self::Max => Some(Metric::MaxMs),
             Self::Failed | Self::Lost => None,
         }
     }

@@ -204,15 +204,19 @@ impl TrialRecord {
 /// What response times say of a metric; `None` for what is no time, and for percentiles that too few values lie beyond.
 #[must_use]
 pub fn time(times: &ResponseSummary, metric: Metric) -> Option<Bounded> {
-    let (percentage, time) = match metric {
+    let time = match metric {
         Metric::Throughput | Metric::HighestRate | Metric::MostClients => return None,
         Metric::MeanMs => return Some(times.mean),
-        Metric::P50Ms => (50.0, times.p50),
-        Metric::P95Ms => (95.0, times.p95),
-        Metric::P99Ms => (99.0, times.p99),
+        Metric::P50Ms => times.p50,
+        Metric::P90Ms => times.p90,
+        Metric::P95Ms => times.p95,
+        Metric::P99Ms => times.p99,
+        Metric::P999Ms => times.p999,
+        Metric::MaxMs => times.max,
     };
-    // Of what was imported, a percentile that nobody knows is 0.
-    (latency::is_shown(times.count, percentage) && time.nanos > 0.0).then_some(time)
+    let is_shown = metric.percentage().is_none_or(|percentage| latency::is_shown(times.count, percentage));
+    // Of what was imported, a time that nobody knows is 0.
+    (is_shown && time.nanos > 0.0).then_some(time)
 }
 
 /// Transactions per second of a window: the work done in it ([`TrialRecord::work`]) over its length; where that is not known, its committed

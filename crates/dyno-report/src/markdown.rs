@@ -24,6 +24,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
         &tables::results(model),
         &[texts::NOTE_ESTIMATES, *notes::Loops::of(model).note()],
     );
+    notes::too_few(model, lang).iter().for_each(|note| page.paragraph(&escaped(note)));
     if model.has_bounds() {
         page.paragraph(&escaped(texts::NOTE_BOUNDS.text(lang)));
     }

@@ -136,8 +136,11 @@ pub(crate) fn metric(metric: Metric) -> (&'static str, &'static Message) {
         Metric::Throughput => ("throughput", &columns::THROUGHPUT),
         Metric::MeanMs => ("mean", &columns::MEAN_MS),
         Metric::P50Ms => ("p50", &columns::P50_MS),
+        Metric::P90Ms => ("p90", &columns::P90_MS),
         Metric::P95Ms => ("p95", &columns::P95_MS),
         Metric::P99Ms => ("p99", &columns::P99_MS),
+        Metric::P999Ms => ("p99.9", &columns::P999_MS),
+        Metric::MaxMs => ("max", &columns::MAX_MS),
         Metric::HighestRate => ("highest-rate", &columns::HIGHEST_RATE),
         Metric::MostClients => ("most-clients", &columns::MOST_CLIENTS),
     }

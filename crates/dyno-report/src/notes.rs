@@ -1,7 +1,7 @@
 //! Sentences about a run that text and Markdown share.
 
 use super::{figures, words};
-use crate::messages::{Lang, Message, fill, finding, in_line, list, names, notes, said};
+use crate::messages::{Lang, Message, conclusion, fill, finding, in_line, list, names, notes, said};
 use dyno_analysis::model::{Comparison, FindingRow, LedgerExample, ReportModel, Verdict, WorkloadRow};
 use dyno_model::plan::{LoadPlan, Spacing, StopRule};
 use std::collections::BTreeMap;
@@ -185,6 +185,26 @@ pub(super) fn doubt(model: &ReportModel, row: &FindingRow, lang: Lang) -> String
 pub(super) fn question_rules(model: &ReportModel, lang: Lang) -> String {
     let alpha = figures::limit(model.comparison_rules.alpha * 100.0);
     fill!(notes::NOTE_QUESTIONS, lang, alpha)
+}
+
+/// Why configurations have no 99th percentile, by the one that would have to measure longest; `None` where all have one.
+pub(super) fn too_few(model: &ReportModel, lang: Lang) -> Option<String> {
+    let all = model.treatments.iter().enumerate();
+    let short: Vec<_> = all.filter_map(|(index, row)| Some((index, row.shortage?))).collect();
+    let (index, worst) = short.iter().min_by_key(|(_, shortage)| shortage.transactions)?;
+    let row = &model.treatments[*index];
+    let sentence = fill!(
+        notes::NOTE_TOO_FEW,
+        lang,
+        number = short.len(),
+        treatments = model.treatments.len(),
+        needed = figures::count(worst.needed),
+        line = model.line_of(*index).label,
+        transactions = figures::count(worst.transactions),
+        clients = names::clients(&[row.clients], lang)
+    );
+    let sentences = [Some(sentence), conclusion::enough(worst, lang)];
+    Some(sentences.into_iter().flatten().collect::<Vec<_>>().join(lang.space))
 }
 
 /// How limits were judged.

@@ -42,10 +42,72 @@ fn a_limit_is_held_broken_or_not_decided_as_figures_and_their_scatter_say() {
     let half = (0.02 * 1.685_85_f64).exp();
     assert!((figure - 5_000.0).abs() < 1e-6, "{figure}");
     assert!((interval.low * half - 5_000.0).abs() < 0.1 && (interval.high / half - 5_000.0).abs() < 0.1);
-    assert_eq!(
-        verdicts(&judged(&mut run(2, |_| 5_000.0), LimitMeasure::Throughput, 10.0)),
-        [LimitVerdict::Undecided; 4]
+    // Two of three planned trials are too few for a test.
+    let mut short = run(3, |_| 5_000.0);
+    short.run.outcomes.retain(|id, _| !id.starts_with("b03"));
+    let rows = judged(&mut short, LimitMeasure::Throughput, 10.0);
+    assert!(rows.iter().all(|row| row.verdict == LimitVerdict::Undecided && !row.is_untested), "{rows:?}");
+}
+
+#[test]
+fn a_run_of_one_block_compares_the_figures_themselves_and_says_so() {
+    let mut data = run(1, |_| 5_000.0);
+    let of = |data: &mut RunData, measure, value| judged(data, measure, value);
+    let rows = of(&mut data, LimitMeasure::Throughput, 4_900.0);
+    assert_eq!(verdicts(&rows), [LimitVerdict::Held; 4]);
+    assert!(rows.iter().all(|row| row.is_untested && row.interval.is_none()), "{rows:?}");
+    assert_eq!(verdicts(&of(&mut data, LimitMeasure::Throughput, 5_100.0)), [LimitVerdict::Broken; 4]);
+    assert_eq!(verdicts(&of(&mut data, LimitMeasure::Failed, 0.1)), [LimitVerdict::Held; 4]);
+    // What is only a lower bound may lie beyond the limit, and only another measurement could tell.
+    let commits = data.trials["b01-001"].transaction.len();
+    let treatment = data.run.plan.trials[0].treatment;
+    never_started(&mut data, treatment, commits / 5);
+    let rows = of(&mut data, LimitMeasure::P95, 1e9);
+    assert_eq!(rows[treatment].verdict, LimitVerdict::Undecided, "{rows:?}");
+    // What is lost is certain, however often it was measured.
+    assert!(of(&mut data, LimitMeasure::Lost, 0.0).iter().all(|row| !row.is_untested));
+    let conclusions = crate::analyse(&data).conclusions;
+    assert!(
+        conclusions.iter().any(|it| matches!(
+            it,
+            Conclusion::Limit { measure: LimitMeasure::Lost, is_untested: false, .. }
+        ))
     );
+}
+
+#[test]
+fn a_percentile_with_too_few_transactions_says_how_many_there_were_and_how_long_to_measure() {
+    let mut data = run(3, |_| 5_000.0);
+    let mut fewest = u64::MAX;
+    for outcome in data.run.outcomes.values_mut() {
+        let TrialOutcome::Finished(record) = outcome else { continue };
+        record.transaction.count = 250 + u64::from(record.trial.block);
+        fewest = fewest.min(record.transaction.count);
+    }
+    let window = data.run.plan.treatments[0].load.stop;
+    let rows = judged(&mut data, LimitMeasure::P99, 1e9);
+    assert_eq!(verdicts(&rows), [LimitVerdict::Undecided; 4]);
+    for row in &rows {
+        let shortage = row.shortage.expect("too few");
+        assert_eq!((shortage.transactions, shortage.needed), (fewest, 1_000));
+        assert_eq!(shortage.duration_s.is_some(), matches!(window, dyno_model::plan::StopRule::Duration(_)));
+    }
+    let mut of = |measure| judged(&mut data, measure, 1e9).remove(0);
+    assert_eq!(of(LimitMeasure::P999).shortage.expect("too few").needed, 10_000);
+    assert!(of(LimitMeasure::P90).shortage.is_none() && of(LimitMeasure::P90).verdict == LimitVerdict::Held);
+}
+
+#[test]
+fn the_longest_time_of_all_trials_is_compared_with_a_limit_on_max() {
+    let mut data = run(3, |_| 5_000.0);
+    for outcome in data.run.outcomes.values_mut() {
+        let TrialOutcome::Finished(record) = outcome else { continue };
+        record.transaction.max = if record.trial.block == 2 { 80_000_000 } else { 20_000_000 };
+    }
+    let of = |data: &mut RunData, value| judged(data, LimitMeasure::Max, value).remove(0);
+    let (over, under) = (of(&mut data, 79.0), of(&mut data, 81.0));
+    assert_eq!((over.figure, over.verdict), (Some(80.0), LimitVerdict::Broken));
+    assert_eq!((under.verdict, under.interval, under.is_untested), (LimitVerdict::Held, None, false));
 }
 
 #[test]

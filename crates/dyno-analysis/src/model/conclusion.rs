@@ -3,7 +3,7 @@
 use super::comparisons::{ComparisonOf, Looks, NotWorking, Verdict};
 use super::estimate::{Estimate, Range};
 use super::growth::{GrowthLead, GrowthMoment};
-use super::limits::LimitVerdict;
+use super::limits::{LimitVerdict, Shortage};
 use dyno_model::finding::Finding;
 use dyno_model::limit::{LimitMeasure, LimitPart};
 use dyno_model::plan::Metric;
@@ -231,6 +231,12 @@ pub enum Conclusion {
         worst: WorstOfLimit,
         /// Trials in which that one did not work.
         not_working: Option<NotWorking>,
+        /// Why that one has no figure, where its trials have too few transactions.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        shortage: Option<Shortage>,
+        /// As in [`super::LimitRow::is_untested`].
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_untested: bool,
     },
     /// The highest load that a system takes.
     Found {

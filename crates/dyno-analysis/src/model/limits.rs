@@ -29,8 +29,27 @@ pub struct LimitRow {
     /// Trials in which the treatment did not work, when there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_working: Option<NotWorking>,
+    /// Why a percentile has no figure, where its trials have too few transactions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shortage: Option<Shortage>,
+    /// True when the figure itself was compared with the limit and nothing tested, because the run has too few blocks for a test.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_untested: bool,
     /// Whether it was kept.
     pub verdict: LimitVerdict,
+}
+
+/// Too few transactions in a trial for a percentile.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Shortage {
+    /// Percentage of the percentile, 0 to 100.
+    pub percentile: f64,
+    /// Transactions of the trial that has the fewest.
+    pub transactions: u64,
+    /// Transactions that the percentile needs in each trial.
+    pub needed: u64,
+    /// Measured time that would probably do, in seconds; absent where a trial does not end after a time, or had no transactions.
+    pub duration_s: Option<f64>,
 }
 
 /// Whether a limit was kept; from good to bad.

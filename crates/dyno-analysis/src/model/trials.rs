@@ -4,6 +4,7 @@ use super::checks::TrialSteadiness;
 use super::comparisons::NotWorking;
 use super::estimate::Estimate;
 use super::latency::MergedLatency;
+use super::limits::Shortage;
 use dyno_model::audit::AuditVerdict;
 use dyno_model::failure::FailureKind;
 use dyno_model::finding::Finding;
@@ -101,6 +102,9 @@ pub struct TreatmentRow {
     pub p95: Option<Estimate>,
     /// 99th percentile (ms): mean over trials of each trial's percentile.
     pub p99: Option<Estimate>,
+    /// Why there is no 99th percentile, where a trial has too few transactions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shortage: Option<Shortage>,
     /// Percentiles of all valid trials' transactions together.
     pub merged: Option<MergedLatency>,
     /// Open loop: transactions that were due, sum over measured trials.

@@ -83,12 +83,18 @@ fn value(fields: &Fields<'_>, measure: LimitMeasure, node: &Node) -> Option<f64>
         LimitMeasure::Throughput => "throughput = \"> 5000/s\"",
         LimitMeasure::Failed => "failed = \"< 0.1 %\"",
         LimitMeasure::Lost => "lost = 0",
+        LimitMeasure::P999 => "\"p99.9\" = \"< 20ms\"",
         _ => "p99 = \"< 20ms\"",
     };
     let read = match (&node.value, measure) {
         (Value::Integer(0), LimitMeasure::Lost) => return Some(0.0),
         (_, LimitMeasure::Lost) => Err("of what was acknowledged, nothing may be lost".to_owned()),
         (Value::Text(text), _) => figure(measure, text),
+        (Value::Table(table), LimitMeasure::P99) if table.get("9").is_some() => {
+            let help = "write the key in quotes: `\"p99.9\" = \"< 20ms\"`";
+            fields.problems.refuse(node.span, "`limit.p99.9` has a dot, which TOML takes for a table", help);
+            return None;
+        }
         _ => {
             wrong_type(node, &path, "a text", fields.problems);
             return None;

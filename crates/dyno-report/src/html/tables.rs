@@ -34,7 +34,8 @@ fn results_table(page: &Page<'_>, is_alone: bool) -> Markup {
     let table = tables::results(page.model);
     let bounds = page.model.has_bounds().then(|| page.text(&notes::NOTE_BOUNDS));
     let notes = [page.text(&notes::NOTE_ESTIMATES), page.text(Loops::of(page.model).note())];
-    let note = notes.into_iter().chain(bounds).collect::<Vec<_>>().join(page.lang.space);
+    let note = notes.into_iter().map(str::to_owned).chain(crate::notes::too_few(page.model, page.lang));
+    let note = note.chain(bounds.map(str::to_owned)).collect::<Vec<_>>().join(page.lang.space);
     let shown = match table.rows() {
         rows if rows >= ROWS_PRINTED || rows > ROWS_SHOWN && !is_alone => {
             return page.all_rows(table, Some(note));

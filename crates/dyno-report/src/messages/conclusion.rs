@@ -1,13 +1,14 @@
 //! Sentences for conclusions.
 
 pub(crate) use super::languages::en::conclusion::*;
+use super::languages::en::notes;
 use super::languages::{Lang, Message};
 use super::names::list;
 use super::{fill, finding, growth, names, question};
 use crate::figures;
 use dyno_analysis::model::{
     AuditRow, ClaimCells, Conclusion, Estimate, FaultRow, FoundAnomaly, LimitVerdict, NotWorking, Range,
-    ReportModel, SearchRow, Unit, Verdict,
+    ReportModel, SearchRow, Shortage, Unit, Verdict,
 };
 use dyno_model::audit::AuditVerdict;
 use dyno_model::isolation::IsolationLevel;
@@ -90,7 +91,7 @@ pub(crate) fn parts(model: &ReportModel, conclusion: &Conclusion, lang: Lang) ->
             let [lowest, highest] = [*lowest, *highest].map(figures::digits);
             fill!(SERVED, lang, line, clients, least, lowest, percent, most, highest)
         }
-        Conclusion::Limit { .. } => limit(model, conclusion, lang),
+        Conclusion::Limit { .. } => return limit(model, conclusion, lang),
         Conclusion::Found { row } => found(model, &model.searches[*row], lang),
         Conclusion::Question { question } => {
             let question = &model.questions[*question];
@@ -113,17 +114,29 @@ pub(crate) fn parts(model: &ReportModel, conclusion: &Conclusion, lang: Lang) ->
     (statement, Vec::new())
 }
 
-/// Whether a limit was kept.
-fn limit(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> String {
-    let Conclusion::Limit { measure, value, part, verdict, number, of, worst, not_working } = conclusion
+/// Whether a limit was kept, and what is to be said of that.
+fn limit(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> (String, Vec<String>) {
+    let Conclusion::Limit {
+        measure,
+        value,
+        part,
+        verdict,
+        number,
+        of,
+        worst,
+        not_working,
+        shortage,
+        is_untested,
+    } = conclusion
     else {
-        return String::new();
+        return Default::default();
     };
     let message = match (verdict, measure) {
         (LimitVerdict::Held, LimitMeasure::Lost) => LIMIT_NOTHING_LOST,
         (LimitVerdict::Broken, LimitMeasure::Lost) => LIMIT_LOST,
         (LimitVerdict::Undecided, LimitMeasure::Lost) => LIMIT_LOST_UNKNOWN,
         (LimitVerdict::Broken, _) if not_working.is_some() => LIMIT_NOT_WORKING,
+        (LimitVerdict::Undecided, _) if shortage.is_some() => LIMIT_TOO_FEW,
         (LimitVerdict::Undecided, _) if worst.figure.is_none() => LIMIT_UNKNOWN,
         (LimitVerdict::Held, _) => LIMIT_HELD,
         (LimitVerdict::Broken, _) => LIMIT_BROKEN,
@@ -131,7 +144,9 @@ fn limit(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> String {
     };
     let (trials, of_trials, because) =
         not_working.map_or((0, 0, ""), |it| (it.trials, it.of, names::because(it.because, lang)));
-    fill!(
+    let [transactions, needed] =
+        shortage.map_or([0, 0], |it| [it.transactions, it.needed]).map(figures::count);
+    let statement = fill!(
         message,
         lang,
         limit = figures::limit_in(part.as_ref(), *measure, *value),
@@ -142,8 +157,21 @@ fn limit(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> String {
         worst = worst.figure.map_or_else(String::new, |figure| figures::of_limit(*measure, figure)),
         trials,
         of = of_trials,
-        because
-    )
+        because,
+        percentile = measure,
+        transactions,
+        needed
+    );
+    let needed = model.comparison_rules.min_repeats;
+    let untested = is_untested.then(|| fill!(LIMIT_UNTESTED, lang, needed));
+    let enough = shortage.and_then(|shortage| enough(&shortage, lang));
+    (statement, untested.into_iter().chain(enough).collect())
+}
+
+/// How long trials would have to measure for a percentile.
+pub(crate) fn enough(shortage: &Shortage, lang: Lang) -> Option<String> {
+    let duration = figures::as_option(shortage.duration_s?);
+    Some(fill!(notes::NOTE_ENOUGH, lang, duration))
 }
 
 /// The highest load that a system takes.

@@ -56,8 +56,11 @@ pub(crate) fn metric(metric: Metric, lang: Lang) -> &'static str {
         Metric::Throughput => METRIC_THROUGHPUT,
         Metric::MeanMs => METRIC_MEAN,
         Metric::P50Ms => METRIC_P50,
+        Metric::P90Ms => METRIC_P90,
         Metric::P95Ms => METRIC_P95,
         Metric::P99Ms => METRIC_P99,
+        Metric::P999Ms => METRIC_P999,
+        Metric::MaxMs => METRIC_MAX,
         Metric::HighestRate => METRIC_HIGHEST_RATE,
         Metric::MostClients => METRIC_MOST_CLIENTS,
     }

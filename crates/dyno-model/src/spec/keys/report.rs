@@ -7,14 +7,18 @@ pub static LIMIT: Section = Section {
     heading: "[[limit]]",
     prefix: "limit.",
     about: "What the figures of treatments have to keep to. The report says whether each limit was held, broken, or cannot be decided, and the exit code of \
-            `dyno run` is 8 when one is broken and 9 when one is not decided. With fewer than three valid trials of a treatment nothing is decided, but \
-            that it did not work, or lost data.",
+            `dyno run` is 8 when one is broken and 9 when one is not decided. A run of fewer than three blocks compares the figures themselves; else, \
+            with fewer than three valid trials of a treatment nothing is decided, but that it did not work, or lost data.",
     keys: &[
         key("throughput", "`\"> 5000/s\"`", "none").help("transactions per second, at least"),
         key("mean", "`\"< 20ms\"`", "none").help("mean response time, at most"),
         key("p50", "`\"< 20ms\"`", "none").help("median of the response times, at most"),
+        key("p90", "`\"< 20ms\"`", "none").help("90th percentile of the response times, at most"),
         key("p95", "`\"< 20ms\"`", "none").help("95th percentile of the response times, at most"),
         key("p99", "`\"< 20ms\"`", "none").help("99th percentile of the response times, at most"),
+        key("p99.9", "`\"< 20ms\"`", "none")
+            .help("99.9th percentile of the response times, at most; TOML wants the key in quotes: `\"p99.9\" = \"< 20ms\"`"),
+        key("max", "`\"< 1s\"`", "none").help("the longest response time of any trial, at most"),
         key("failed", "`\"< 0.1 %\"`", "none")
             .help("transactions that failed, of those that were started, at most"),
         key("lost", "`0`", "none").help("acknowledged work that the audit does not find"),
