@@ -88,9 +88,10 @@ impl Connection {
         })
     }
 
-    /// False when the service has said, or shown, that the connection takes no further request.
-    #[must_use]
-    pub fn is_open(&self) -> bool {
+    /// False when the service has said, or shown, that the connection takes no further request. Services close connections that were idle for some time,
+    /// often with an answer (408) to no request: who asks before each request takes neither for an answer to his own.
+    pub fn is_open(&mut self) -> bool {
+        self.is_open = self.is_open && self.stream.is_idle();
         self.is_open
     }
 
@@ -152,7 +153,7 @@ impl Connection {
                 break;
             }
             if self.receive().await? == 0 {
-                if incoming.ends_here() {
+                if incoming.ends_here() && self.stream.has_ended() {
                     break;
                 }
                 let message = "the service closed the connection in the midst of an answer";

@@ -22,15 +22,29 @@ pub(super) struct Encryption {
     /// What goes to the socket, and how much of it has gone.
     outgoing: Vec<u8>,
     sent: usize,
+    /// The peer has said that nothing follows, and all before it was read.
+    has_ended: bool,
 }
 
 impl Encryption {
     pub(super) fn new(session: ClientConnection) -> Self {
-        Self { session, incoming: vec![0; RECORD], fresh: 0..0, outgoing: Vec::new(), sent: 0 }
+        Self {
+            session,
+            incoming: vec![0; RECORD],
+            fresh: 0..0,
+            outgoing: Vec::new(),
+            sent: 0,
+            has_ended: false,
+        }
     }
 
     pub(super) fn is_handshaking(&self) -> bool {
         self.session.is_handshaking()
+    }
+
+    /// True when a read has met the peer's farewell, and not an end that anybody on the way could have made.
+    pub(super) fn has_ended(&self) -> bool {
+        self.has_ended
     }
 
     /// Where the next bytes from the socket go. Only when [`Self::needs_bytes`].
@@ -75,7 +89,11 @@ impl Encryption {
                 }
                 // Many servers close without the farewell that TLS asks for.
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(Some(0)),
-                other => return other.map(Some),
+                other => {
+                    let count = other?;
+                    self.has_ended |= count == 0 && !buffer.is_empty();
+                    return Ok(Some(count));
+                }
             }
         }
     }

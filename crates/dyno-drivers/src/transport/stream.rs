@@ -9,6 +9,8 @@ use crate::patience::{self, LOOK, OutOfPatience};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::Endpoint;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, recv};
 use rustls::{ClientConfig, ClientConnection};
 use rustls_pki_types::ServerName;
 use socket2::{Domain, SockAddr, Socket, Type};
@@ -223,6 +225,35 @@ impl Stream {
         }
     }
 
+    /// True when the end that a read has met is the peer's own: TLS has a farewell for it. Without encryption nobody can tell.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.tls.as_ref().is_none_or(|tls| tls.has_ended())
+    }
+
+    /// True while the peer waits for something to be asked: it has not closed, and has sent nothing. Looks at what is there and waits for nothing; a
+    /// stream for which it is false is of no further use.
+    pub fn is_idle(&mut self) -> bool {
+        let Self { wire, tls } = self;
+        let mut byte = [0];
+        let outcome = match tls {
+            None => wire.receive_now(&mut byte),
+            Some(tls) => loop {
+                match tls.plaintext(&mut byte) {
+                    // Tickets for later sessions and the like.
+                    Ok(None) => match wire.receive_now(tls.room()) {
+                        Ok(0) => break Ok(0),
+                        Ok(count) => tls.arrived(count),
+                        Err(error) => break Err(error),
+                    },
+                    Ok(Some(count)) => break Ok(count),
+                    Err(error) => break Err(error),
+                }
+            },
+        };
+        matches!(outcome, Err(error) if error.kind() == io::ErrorKind::WouldBlock)
+    }
+
     /// Writes all of it.
     ///
     /// # Errors
@@ -246,6 +277,22 @@ impl Wire {
     async fn flush(&mut self, tls: &mut Encryption) -> io::Result<()> {
         let (outgoing, sent) = tls.outgoing()?;
         if *sent == outgoing.len() { Ok(()) } else { self.send(outgoing, sent).await }
+    }
+
+    /// Reads what is there; `WouldBlock` when nothing is.
+    fn receive_now(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let registration = match &self.waiting {
+            Waiting::Reactor(registration) if !registration.is_readable() => {
+                return Err(io::ErrorKind::WouldBlock.into());
+            }
+            Waiting::Reactor(registration) => Some(registration),
+            Waiting::Blocking | Waiting::Patient(_) => None,
+        };
+        let received = recv(&*self.socket, buffer, RecvFlags::DONTWAIT);
+        if let (Some(registration), Err(Errno::WOULDBLOCK)) = (registration, received) {
+            registration.clear_readable();
+        }
+        Ok(received?.0)
     }
 
     async fn receive(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
@@ -376,7 +423,7 @@ fn connect_patiently(
             let moment = LOOK.min(deadline.saturating_duration_since(Instant::now()));
             let moment = Timespec::try_from(moment).expect("a moment is short");
             match poll(&mut [PollFd::new(socket, PollFlags::OUT)], Some(&moment)) {
-                Ok(0) | Err(rustix::io::Errno::INTR) => {}
+                Ok(0) | Err(Errno::INTR) => {}
                 Ok(_) => break,
                 Err(error) => return Err(error.into()),
             }

@@ -1,16 +1,17 @@
 //! Encrypted connections against a scripted peer: what a server may send, in pieces of any size.
 #![expect(clippy::unwrap_used, reason = "a panic in a helper fails the test that calls it")]
 
-use dyno_drivers::http::Exchange;
+use dyno_drivers::http::{self, Exchange};
 use dyno_drivers::transport::{Executor, Reactor, Stream, client_configuration};
 use dyno_drivers::{Connection, Driver, Io, block_on};
+use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{Endpoint, Engine, Target, Tls};
 use rustls::ServerConnection;
 use rustls_pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -197,38 +198,136 @@ fn a_write_that_is_given_up_is_finished_by_the_next_one() {
     assert!(read == [text, b" and more".to_vec()].concat());
 }
 
+/// Reads a request, which nobody looks at.
+fn hear(session: &mut ServerConnection, socket: &mut TcpStream) {
+    let mut request = [0; 64];
+    let mut length = 0;
+    while !request[..length].ends_with(b"\r\n\r\n") {
+        session.complete_io(socket).unwrap();
+        length += session.reader().read(&mut request[length..]).unwrap_or(0);
+    }
+}
+
+/// A service behind an encrypted connection.
+async fn service(port: u16, io: &Io) -> http::Connection {
+    let endpoint = Endpoint::Tcp { host: "127.0.0.1".to_owned(), port };
+    let target = Target { tls: Tls::Required, ..Target::new(Engine::Http, endpoint) };
+    match Connection::connect(&target, io).await.unwrap() {
+        Connection::Http(service) => *service,
+        _ => panic!("this is a service"),
+    }
+}
+
+/// Status and body of the answer to a request.
+async fn ask(service: &mut http::Connection) -> Result<(u16, Vec<u8>), OperationFailure> {
+    let mut body = Vec::new();
+    let exchange = Exchange {
+        request: b"GET / HTTP/1.1\r\nHost: peer\r\n\r\n",
+        is_head: false,
+        timeout: PATIENCE,
+        body_max: 100,
+        body: Some(&mut body),
+        cookies: None,
+    };
+    let answer = service.exchange(exchange).await?;
+    Ok((answer.status, body))
+}
+
 #[test]
 fn a_service_is_asked_over_an_encrypted_connection() {
     let client = async |io: Io| {
         let port = peer(|mut session, socket| {
-            let mut request = [0; 64];
-            let mut length = 0;
-            while !request[..length].ends_with(b"\r\n\r\n") {
-                session.complete_io(socket).unwrap();
-                length += session.reader().read(&mut request[length..]).unwrap_or(0);
-            }
-            let bytes = encrypted(
-                &mut session,
-                [&b"HTTP/1.1 200 OK\r\nContent-Le"[..], b"ngth: 5\r\n\r\nhel", b"lo"],
-            );
-            socket.write_all(&bytes).unwrap();
+            hear(&mut session, socket);
+            let texts = [&b"HTTP/1.1 200 OK\r\nContent-Le"[..], b"ngth: 5\r\n\r\nhel", b"lo"];
+            socket.write_all(&encrypted(&mut session, texts)).unwrap();
         });
-        let endpoint = Endpoint::Tcp { host: "127.0.0.1".to_owned(), port };
-        let target = Target { tls: Tls::Required, ..Target::new(Engine::Http, endpoint) };
-        let Connection::Http(mut service) = Connection::connect(&target, &io).await.unwrap() else {
-            panic!("this is a service");
-        };
-        let mut body = Vec::new();
-        let answer = service.exchange(Exchange {
-            request: b"GET / HTTP/1.1\r\nHost: peer\r\n\r\n",
-            is_head: false,
-            timeout: PATIENCE,
-            body_max: 100,
-            body: Some(&mut body),
-            cookies: None,
-        });
-        (answer.await.unwrap().status, body)
+        ask(&mut service(port, &io).await).await
     };
-    assert_eq!(block_on(client(Io::Blocking)), (200, b"hello".to_vec()));
-    assert_eq!(on_event_loop(client), (200, b"hello".to_vec()));
+    assert_eq!(block_on(client(Io::Blocking)), Ok((200, b"hello".to_vec())));
+    assert_eq!(on_event_loop(client), Ok((200, b"hello".to_vec())));
+}
+
+#[test]
+fn an_encrypted_body_without_a_length_is_whole_only_with_the_peer_s_farewell() {
+    for has_farewell in [true, false] {
+        let client = async move |io: Io| {
+            let port = peer(move |mut session, socket| {
+                hear(&mut session, socket);
+                session.writer().write_all(b"HTTP/1.1 200 OK\r\n\r\nhello").unwrap();
+                if has_farewell {
+                    session.send_close_notify();
+                }
+                socket.write_all(&drained(&mut session)).unwrap();
+                socket.shutdown(Shutdown::Write).unwrap();
+            });
+            ask(&mut service(port, &io).await).await.map_err(|failure| failure.kind)
+        };
+        let expected =
+            if has_farewell { Ok((200, b"hello".to_vec())) } else { Err(FailureKind::ConnectionLost) };
+        assert_eq!(block_on(client(Io::Blocking)), expected);
+        assert_eq!(on_event_loop(client), expected);
+    }
+}
+
+#[test]
+fn a_connection_that_its_service_closes_while_it_is_idle_takes_no_further_request() {
+    let ok = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+    let late = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n";
+    // With a farewell, with an answer to nothing that was asked, and without a word.
+    for way in 0..3 {
+        let client = async move |io: Io| {
+            let (say, told) = channel();
+            let port = peer(move |mut session, socket| {
+                hear(&mut session, socket);
+                session.writer().write_all(ok).unwrap();
+                socket.write_all(&drained(&mut session)).unwrap();
+                told.recv_timeout(PATIENCE).unwrap();
+                match way {
+                    0 => session.send_close_notify(),
+                    1 => session.writer().write_all(late).unwrap(),
+                    _ => socket.shutdown(Shutdown::Write).unwrap(),
+                }
+                socket.write_all(&drained(&mut session)).unwrap_or(());
+            });
+            let mut service = service(port, &io).await;
+            assert_eq!(ask(&mut service).await, Ok((200, b"hello".to_vec())));
+            assert!(service.is_open(), "nothing has come, although the session had tickets to give");
+            say.send(()).unwrap();
+            let until = Instant::now() + PATIENCE;
+            while service.is_open() && Instant::now() < until {
+                io.sleep(Duration::from_millis(1)).await;
+            }
+            service.is_open()
+        };
+        assert!(!block_on(client(Io::Blocking)), "{way}");
+        assert!(!on_event_loop(client), "{way}");
+    }
+}
+
+#[test]
+fn an_unencrypted_connection_that_its_service_closes_while_it_is_idle_takes_no_further_request() {
+    for last in ["", "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n"] {
+        let client = async move |io: Io| {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            let endpoint =
+                Endpoint::Tcp { host: "127.0.0.1".to_owned(), port: listener.local_addr().unwrap().port() };
+            let target = Target::new(Engine::Http, endpoint);
+            let Connection::Http(mut service) = Connection::connect(&target, &io).await.unwrap() else {
+                panic!("this is a service");
+            };
+            let (mut socket, _) = listener.accept().unwrap();
+            assert!(service.is_open());
+            socket.write_all(last.as_bytes()).unwrap();
+            if last.is_empty() {
+                socket.shutdown(Shutdown::Write).unwrap();
+            }
+            let until = Instant::now() + PATIENCE;
+            while service.is_open() && Instant::now() < until {
+                io.sleep(Duration::from_millis(1)).await;
+            }
+            service.is_open()
+        };
+        assert!(!block_on(client(Io::Blocking)), "{last}");
+        assert!(!on_event_loop(client), "{last}");
+    }
 }

@@ -178,8 +178,13 @@ fn bytes_that_nobody_asked_for_are_no_answer_to_the_next_request() {
     let request = RequestPlan { body_holds: Some("hello".to_owned()), ..get("item", "/") };
     let record = run(&service, "", &[request], &[], 1, 6);
     let kinds: Vec<_> = record.ledger.failed_by_kind.keys().copied().collect();
-    // Where they came with the answer, they are seen before the next request is sent, else in the place of its answer.
-    assert!(kinds == [FailureKind::Protocol] || kinds == [FailureKind::UnexpectedBody], "{kinds:?}");
+    // Where they came with the answer they are a failure. Where they came later, the connection was left before the next request was sent, or they stood in the
+    // place of its answer.
+    let was_left = kinds.is_empty() && record.ledger.reconnects == 1;
+    assert!(
+        was_left || kinds == [FailureKind::Protocol] || kinds == [FailureKind::UnexpectedBody],
+        "{kinds:?}"
+    );
 }
 
 #[test]
