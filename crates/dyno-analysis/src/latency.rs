@@ -78,8 +78,7 @@ fn curve(responses: &Responses) -> Vec<PercentilePoint> {
             break;
         }
         let share = 1.0 - 1.0 / one_in;
-        // The percentile is the first recorded value at or below which this share of all values lies.
-        let wanted = (share * count).ceil().max(1.0) as u64;
+        let wanted = latency::rank(histogram.len(), 100.0 * share);
         let mut below = points.last().map_or(0, |(below, _): &(u64, PercentilePoint)| *below);
         let mut value = points.last().map_or(0.0, |(_, point)| point.value_ms);
         while below < wanted

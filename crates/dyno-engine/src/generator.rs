@@ -2,6 +2,7 @@
 
 use crate::window::Window;
 use dyno_drivers::transport::ReactorCounters;
+use dyno_model::latency;
 use dyno_model::record::WorkerRecord;
 use dyno_model::units::Nanos;
 use rustix::time::{ClockId, clock_gettime};
@@ -149,5 +150,5 @@ pub(crate) fn lag_p99(mut lags: Vec<u64>) -> u64 {
         return 0;
     }
     lags.sort_unstable();
-    lags[(lags.len() * 99).div_ceil(100) - 1]
+    lags[latency::rank(lags.len() as u64, 99.0) as usize - 1]
 }

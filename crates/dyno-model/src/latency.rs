@@ -26,11 +26,25 @@ pub fn record(histogram: &mut Histogram<u64>, nanos: u64) {
     let _ = histogram.record(nanos.clamp(LOWEST_NANOS, HIGHEST_NANOS));
 }
 
+/// Nearest rank of a percentile: of so many sorted values, the first at or below which a percentage (0 to 100) of them lie; from 1. The one place that
+/// computes it.
+#[must_use]
+pub fn rank(count: u64, percentage: f64) -> u64 {
+    let exact = count as f64 * percentage / 100.0;
+    // 99.9 has no exact binary form, and 99.9 % of 1,000 would be a little more than 999. The three roundings are off by half an epsilon each.
+    ((exact * (1.0 - 4.0 * f64::EPSILON)).ceil() as u64).clamp(1, count.max(1))
+}
+
 /// The time below which a percentage (0 to 100) of the recorded ones lie, in nanoseconds; 0 when there are none. It is the highest
 /// value equivalent to its bucket, but never passes the largest value seen.
 #[must_use]
 pub fn percentile(histogram: &Histogram<u64>, percentage: f64) -> u64 {
-    histogram.value_at_percentile(percentage).min(histogram.max())
+    if histogram.is_empty() {
+        return 0;
+    }
+    // The middle of the rank, so that no rounding leads to a neighbour.
+    let middle = rank(histogram.len(), percentage) as f64 - 0.5;
+    histogram.value_at_quantile(middle / histogram.len() as f64).min(histogram.max())
 }
 
 /// Bands of times in which a picture counts them: so many to a factor of ten, each a third wider than the one below.
@@ -157,6 +171,42 @@ impl From<&Histogram<u64>> for LatencySummary {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_rank_of_a_percentile_is_that_of_whole_numbers() {
+        for thousandths in
+            [1, 500, 50_000, 70_000, 90_000, 95_000, 99_000, 99_900, 99_990, 99_999, 100_000_u64]
+        {
+            let percentage = thousandths as f64 / 1_000.0;
+            for count in
+                (1..20_000).chain((20_000..10_000_000).step_by(1_000)).chain([1_000_000_000, 7_777_777_777])
+            {
+                let exact = (count * thousandths).div_ceil(100_000);
+                assert_eq!(rank(count, percentage), exact, "{percentage} % of {count}");
+            }
+        }
+        assert_eq!((rank(0, 50.0), rank(10, 0.0), rank(10, 100.0)), (1, 1, 10));
+    }
+
+    #[test]
+    fn a_percentile_is_the_value_at_its_rank() {
+        for count in [1_000, 2_000, 10_000, 12_345_u64] {
+            let mut values = histogram();
+            // Below 2,048 each value has a bucket of its own.
+            (1..=count).for_each(|value| {
+                record(&mut values, if value == count { 2_000 } else { value * 1_000 / count });
+            });
+            let at = |rank: u64| if rank == count { 2_000 } else { (rank * 1_000 / count).max(1) };
+            for percentage in [0.0, 50.0, 95.0, 99.0, 99.9, 99.99, 100.0] {
+                assert_eq!(
+                    percentile(&values, percentage),
+                    at(rank(count, percentage)),
+                    "{percentage} % of {count}"
+                );
+            }
+        }
+        assert_eq!(percentile(&histogram(), 99.9), 0);
+    }
 
     #[test]
     fn a_percentile_is_shown_from_ten_values_beyond_it_on() {

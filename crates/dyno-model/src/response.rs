@@ -181,10 +181,10 @@ impl Bounds<'_> {
     #[must_use]
     pub fn percentile(&self, percentage: f64) -> Bounded {
         let nanos = latency::percentile(&self.lower, percentage);
-        let rank = (self.lower.len() as f64 * percentage / 100.0).ceil() as u64;
+        let rank = latency::rank(self.lower.len(), percentage);
         // With the censored ones at infinity the figure is the first time at or below which as many commits lie.
         let limit = (nanos as f64 * AGREEMENT) as u64;
-        Bounded { nanos: nanos as f64, is_bound: self.committed.count_between(0, limit) < rank.max(1) }
+        Bounded { nanos: nanos as f64, is_bound: self.committed.count_between(0, limit) < rank }
     }
 
     /// Arithmetic mean: a bound as soon as one arrival is censored.

@@ -31,10 +31,7 @@ impl Latency {
     /// A percentile, 0 to 100, in nanoseconds; never below the smallest nor above the largest value, and 0 without
     /// events. Error below 0.1 %.
     pub(crate) fn percentile(&self, percent: f64) -> u64 {
-        if self.histogram.is_empty() {
-            return 0;
-        }
-        let value = self.histogram.value_at_percentile(percent);
+        let value = dyno_model::latency::percentile(&self.histogram, percent);
         // Extremes are kept exactly beside the histogram; a caller without them has none to clamp to.
         let ExactLatency { min, max, .. } = self.exact;
         if max == 0 { value } else { value.clamp(min.min(max), max) }
