@@ -146,7 +146,8 @@ impl<W: Workload> Client<W> {
             self.open.set(Some(next));
             self.notes(Pen::begin);
             counted += u64::from(is_counted);
-            let begun = if self.arrivals.is_some() { self.window.now() } else { now };
+            // Thinking, and waiting for one's stage, is no work: who still waits when the window closes begins nothing that could be counted for it.
+            let begun = if self.arrivals.is_some() { self.window.now() } else { start };
             session.start_transaction(begun, is_counted);
             session.set_intended_start(start);
             self.recorder.note(|recorder| {

@@ -173,6 +173,10 @@ impl Window {
     }
 
     /// Share of the time from `begun` to `end` that lies in [opens, closes], 0 to 1. What takes no time is inside as a whole or outside.
+    ///
+    /// Summed over all transactions that begin before the window closes, its expectation is their rate times the window's length, whatever their
+    /// times are (Campbell's theorem: a transaction of length d that begins at s is in the window for as long, over all s, as the window is
+    /// long). With a think time this holds for the transactions alone: the time that a client has thought when the window closes ends in no transaction.
     #[inline]
     #[must_use]
     pub fn share(&self, begun: u64, end: u64) -> f64 {
@@ -348,23 +352,34 @@ mod tests {
         }
     }
 
-    #[test]
-    fn work_in_the_window_is_unbiased_where_clients_are_out_of_step_and_times_scatter() {
-        let window = ten_seconds();
+    /// Work of 200 clients that think and are answered in exponential times of these means, in milliseconds.
+    fn scattered(window: &Window, think: f64, answer: f64) -> f64 {
         let mut work = 0.0;
         for client in 0..200 {
             let mut random = crate::random::Random::new(1, crate::random::Stream::Transaction, client, 0);
-            // Exponential with mean 100 ms.
-            let mut length = || (-(1.0 - random.unit()).ln() * 1e8) as u64;
-            let mut start = 0;
-            while start < window.closes() {
-                let end = start + length();
-                work += window.share(start, end);
-                start = end;
+            let mut length = |mean: f64| (-(1.0 - random.unit()).ln() * mean * 1e6) as u64;
+            let mut begun = length(think);
+            while begun < window.closes() {
+                let end = begun + length(answer);
+                work += window.share(begun, end);
+                begun = end + length(think);
             }
         }
-        // 20,000 are expected; the standard deviation is the root of it.
-        assert!((work - 20_000.0).abs() < 4.0 * 20_000_f64.sqrt(), "{work}");
+        work
+    }
+
+    #[test]
+    fn work_in_the_window_is_that_of_the_response_time_law_with_and_without_think_time() {
+        let window = ten_seconds();
+        for (think, answer) in [(0.0, 100.0), (2_000.0, 5.0), (2_000.0, 1_000.0), (500.0, 4_000.0)] {
+            let work = scattered(&window, think, answer);
+            let expected = 200.0 * 10_000.0 / (think + answer);
+            // The standard deviation of exponential times is the root of it; two such times in turn scatter less.
+            assert!(
+                (work - expected).abs() < 4.0 * expected.sqrt(),
+                "{think} {answer}: {work} of {expected}"
+            );
+        }
     }
 
     #[test]

@@ -50,6 +50,17 @@ fn clients_that_think_ask_no_faster_than_they_think_and_are_answered_as_fast() {
 }
 
 #[test]
+fn what_clients_think_when_the_window_opens_and_closes_is_no_part_of_a_transaction() {
+    // 100 clients that think 2 s on average, a window of 1 s: most are thinking at both of its ends. Answers take no time, so that what is done in the window
+    // is what begins in it, but for a transaction or two of the one worker that the ends may cut.
+    let load = LoadPlan { think: Some(Nanos(2_000 * MILLISECOND)), ..plan(500, 1_000) };
+    let record = trial(Duration::ZERO, Duration::ZERO, 100, &load);
+    let (work, committed) = (record.work.expect("of a duration"), record.ledger.committed as f64);
+    assert!(committed > 10.0 && (work - committed).abs() <= 2.0, "{work} of {committed}");
+    assert_eq!(record.throughput().to_bits(), (work / record.measured.as_secs_f64()).to_bits());
+}
+
+#[test]
 fn the_rate_of_clients_in_lockstep_is_clients_over_response_time_wherever_the_window_cuts_their_waves() {
     // Transactions of 4 s from the common start on, a window from 2 s to 5 s: half of the first wave and a quarter of the second
     // are in it. Counted by their starts it would be one wave in 3 s, a third too many.
