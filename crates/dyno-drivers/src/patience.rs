@@ -95,18 +95,25 @@ impl Patience {
     /// For questions that a server answers from what it knows: three times what connecting may take.
     #[must_use]
     pub fn for_questions(target: &Target) -> Self {
-        Self::new(target.connect_timeout.saturating_mul(ANSWER_PER_CONNECT))
+        Self::new(Self::limit_of_questions(target))
+    }
+
+    /// The limit of these, for connections that wait in another way.
+    #[must_use]
+    pub fn limit_of_questions(target: &Target) -> Duration {
+        target.connect_timeout.saturating_mul(ANSWER_PER_CONNECT)
     }
 
     /// For statements that take the longer the more data there are: six hours, as long as the server is well. Whenever as much time as
-    /// a question may take has passed without an answer, another connection is opened and asked, to see that. That is what `ask` does.
+    /// a question may take has passed without an answer, another connection is opened and asked, to see that. That is what `ask` does. Where no
+    /// data are kept, nothing takes longer than a question.
     pub(crate) fn for_work_asking(target: &Target, ask: Ask) -> Self {
-        let every = Self::for_questions(target).0.limit;
+        let every = Self::limit_of_questions(target);
         let look = target.engine.is_server().then(|| {
             let target = Target { session_setup: Vec::new(), ..target.clone() };
             Look { every, target: Arc::new(target), ask }
         });
-        let limit = WORK_MAX.max(every);
+        let limit = if target.engine.keeps_data() { WORK_MAX.max(every) } else { every };
         let mut patience = Self::new(limit);
         patience.0.look = look;
         patience.0.limit_after_request = limit.min(AFTER_REQUEST);

@@ -6,7 +6,7 @@ use crate::recording::SharedRecorder;
 use crate::recording::recorder::{Answered, UNNAMED};
 use crate::settling::OpenSessions;
 use crate::window::Window;
-use dyno_drivers::{Connection, Discard, Driver, Io, Outcome, RowSink, Statement, Value};
+use dyno_drivers::{Connection, Discard, Driver, Io, Outcome, Patience, RowSink, Statement, Value};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::Target;
 use std::sync::Arc;
@@ -88,13 +88,27 @@ pub struct SessionPlan {
 
 impl SessionPlan {
     /// Makes a new connection one of these sessions.
-    async fn set_up(&self, connection: &mut Connection) -> Result<()> {
+    async fn set_up(&self, connection: &mut Connection, target: &Target) -> Result<()> {
         self.sessions.opened(connection);
         for sql in &self.setup {
-            self.limit(connection);
+            self.limit_opening(connection, target);
             connection.query(sql, &mut Discard).await?;
         }
         Ok(())
+    }
+
+    /// What is asked now, while a session is opened, has to be answered in time whatever the load says: nobody else would end the waiting for a server, or a
+    /// pool before it, that takes connections and answers nothing.
+    fn limit_opening(&self, connection: &mut Connection, target: &Target) {
+        let limit = self.statement_timeout.unwrap_or_else(|| Patience::limit_of_questions(target));
+        connection.set_deadline(Some(Instant::now() + limit));
+    }
+
+    /// The session is open: from now on only the load limits the waiting.
+    fn opened(&self, connection: &mut Connection) {
+        if self.statement_timeout.is_none() {
+            connection.set_deadline(None);
+        }
     }
 
     /// What is asked now has to be answered in time, where there is a limit.
@@ -129,13 +143,13 @@ impl Session {
         seed: u64,
     ) -> Result<Self> {
         let mut connection = connect(target, io).await?;
-        plan.set_up(&mut connection).await?;
+        plan.set_up(&mut connection, target).await?;
         let mut statements = Vec::with_capacity(plan.statements.len());
         for text in &plan.statements {
-            plan.limit(&mut connection);
+            plan.limit_opening(&mut connection, target);
             statements.push(Prepared { statement: connection.prepare(&text.sql).await?, kind: text.kind });
         }
-        plan.limit(&mut connection);
+        plan.limit_opening(&mut connection, target);
         let first = (plan.kinds.len() - CONTROL_KINDS.len()) as u16;
         let ledger = match plan.has_ledger {
             false => None,
@@ -153,6 +167,7 @@ impl Session {
             // A server that does not know it counts the ramp too.
             let _ = connection.query(flush, &mut Discard).await;
         }
+        plan.opened(&mut connection);
         Ok(Self {
             connection,
             statements,
@@ -284,7 +299,8 @@ impl Session {
     pub async fn reconnect(&mut self) -> Result<()> {
         self.connection = connect(&self.target, &self.io).await?;
         self.prepared.clear();
-        self.plan.set_up(&mut self.connection).await?;
+        self.plan.set_up(&mut self.connection, &self.target).await?;
+        self.plan.opened(&mut self.connection);
         self.last_end = self.window.now();
         Ok(())
     }

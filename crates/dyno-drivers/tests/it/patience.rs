@@ -165,6 +165,20 @@ fn work_ends_when_the_server_is_silent_on_another_connection_too() {
 }
 
 #[test]
+fn work_on_canned_replies_has_the_limit_of_a_question() {
+    let null =
+        Target { database: "hang_after=1".to_owned(), ..Target::new(Engine::Null, Endpoint::InProcess) };
+    let target = Target { connect_timeout: Duration::from_millis(50), ..null };
+    let failure = in_time(move || {
+        let io = Io::Patient(Patience::for_work(&target));
+        let mut connection = block_on(Connection::connect(&target, &io)).expect("it connects");
+        block_on(connection.query("SELECT 1", &mut Discard)).expect("the first is answered");
+        block_on(connection.query("DROP TABLE IF EXISTS t", &mut Discard)).expect_err("nobody answers")
+    });
+    assert_eq!(failure.message, "the server did not answer within 150ms");
+}
+
+#[test]
 fn work_ends_when_the_server_takes_no_connection_either() {
     for (protocol, engine) in SERVERS {
         let (server, target) = mute(protocol, engine);

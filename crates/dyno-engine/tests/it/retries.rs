@@ -4,11 +4,13 @@ use crate::bench::{NOBODY, SECOND, SEED, Silent, doing, load, native, null, send
 use dyno_drivers::{Discard, Driver};
 use dyno_engine::random::Random;
 use dyno_engine::workload::{ClientId, Verdict};
-use dyno_engine::{FatalCause, LoadInput, LoadRecord, Session, run_load};
+use dyno_engine::{FatalCause, LoadInput, LoadRecord, Session, TrialError, run_load};
+use dyno_model::catalog::OptionValue;
 use dyno_model::failure::FailureKind;
 use dyno_model::fault::{Expected, FaultAction};
 use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::retry::{RetriedErrors, RetryPolicy};
+use dyno_model::target::Target;
 use dyno_model::units::Nanos;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -109,6 +111,24 @@ fn an_answer_that_does_not_come_in_time_is_a_failure_of_its_own_and_the_client_c
     assert_eq!(record.ledger.reconnects, timeouts(&record));
     // A COMMIT without an answer leaves doubt, and is not tried again.
     assert_eq!(record.ledger.failed, record.ledger.in_doubt);
+}
+
+#[test]
+fn a_server_that_takes_connections_and_answers_nothing_ends_the_ramp() {
+    // What the workload sets up on each connection is never answered, and the load sets no limit.
+    let isolation = [("isolation", OptionValue::Text("serializable".to_owned()))];
+    let target = Target { connect_timeout: Duration::from_millis(50), ..null("hang_after=0") };
+    let plan = LoadPlan::new(StopRule::TransactionsPerClient(1));
+    let input = LoadInput::new("mute", 2, &plan, SEED, &NOBODY);
+    let error = native("rush", &isolation, 2).run_load(&[target], &input, &mut Silent);
+    let Err(TrialError::Ramp(failure)) = error else { panic!("{error:?}") };
+    assert_eq!(failure.kind, FailureKind::Timeout);
+    // Without a limit of its own the load waits for its answers as long as they take: the limit ends with the ramp.
+    let slow = Target { connect_timeout: Duration::from_millis(50), ..null("select.latency_us=400000") };
+    let plan = LoadPlan::new(StopRule::TransactionsPerClient(1));
+    let input = LoadInput::new("slow", 2, &plan, SEED, &NOBODY);
+    let record = load(native("rush", &isolation, 2), slow, &input, &mut Silent);
+    assert_eq!((record.ledger.committed, timeouts(&record)), (2, 0), "{:?}", record.ledger);
 }
 
 #[test]
