@@ -2,7 +2,7 @@
 
 use crate::estimate::count;
 use crate::model::{
-    AnomalyAudit, AnomalyExample, AuditRow, FindingRow, FoundAnomaly, GeneratorRow, LedgerAudit,
+    AnomalyAudit, AnomalyExample, AuditRow, CommitAudit, FindingRow, FoundAnomaly, GeneratorRow, LedgerAudit,
     LedgerExample, RowCountAudit, UpdateAudit, ValueAudit, WitnessExample,
 };
 use crate::standing::from_cause;
@@ -29,6 +29,12 @@ pub(crate) fn audits(view: &View<'_>) -> Vec<AuditRow> {
                 treatment,
                 verdict,
                 trials: count(records.iter().filter(|record| record.audit.verdict() == verdict).count()),
+                losses: records
+                    .iter()
+                    .map(|record| record.audit.losses().verdict)
+                    .max()
+                    .unwrap_or(AuditVerdict::NotChecked),
+                commits: commit_audit(records),
                 updates: update_audit(records),
                 ledger: ledger_audit(records),
                 anomalies: anomaly_audit(records),
@@ -40,27 +46,37 @@ pub(crate) fn audits(view: &View<'_>) -> Vec<AuditRow> {
         .collect()
 }
 
-/// Sums of the count of updates over trials, invalid ones too: a generator that was too busy does not lose updates.
-pub(crate) fn update_audit(records: &[&TrialRecord]) -> Option<UpdateAudit> {
+/// Sums of acknowledged commits over trials, invalid ones too: a generator that was too busy loses none.
+pub(crate) fn commit_audit(records: &[&TrialRecord]) -> Option<CommitAudit> {
+    let mut sum = CommitAudit::default();
+    for commits in records.iter().filter_map(|record| record.audit.losses().commits) {
+        sum.committed += commits.acknowledged;
+        sum.lost += commits.lost_min;
+        sum.lost_max += commits.lost_max;
+        sum.lost_percent_by_trial.push(percent(commits.lost_min, commits.acknowledged));
+        sum.trials_with_losses += u32::from(commits.lost_min > 0);
+        sum.lost_in_one = sum.lost_in_one.max(commits.lost_min);
+    }
+    sum.lost_percent = percent(sum.lost, sum.committed);
+    sum.lost_percent_max = percent(sum.lost_max, sum.committed);
+    (!sum.lost_percent_by_trial.is_empty()).then_some(sum)
+}
+
+/// Sums of the count of updates over trials, invalid ones too.
+fn update_audit(records: &[&TrialRecord]) -> Option<UpdateAudit> {
     let mut sum = UpdateAudit::default();
     let mut was_checked = false;
     for record in records {
-        // Of each database there is a check.
-        let (mut of_trial, mut lost_of_trial) = (None, 0);
+        let mut was_checked_in_trial = false;
         for check in &record.audit.checks {
-            let AuditCheck::LostUpdates { committed, in_doubt, witnessed, examples, .. } = check else {
+            let AuditCheck::LostUpdates { in_doubt, witnessed, examples, .. } = check else {
                 continue;
             };
             let Some(balance) = check.balance() else { continue };
-            was_checked = true;
-            sum.committed += committed;
+            was_checked_in_trial = true;
             sum.in_doubt += in_doubt;
-            sum.lost += balance.lost_min;
-            sum.lost_max += balance.lost_max;
             sum.phantom += balance.surplus_min;
             sum.witnessed += witnessed;
-            *of_trial.get_or_insert(0) += committed;
-            lost_of_trial += balance.lost_min;
             let room = EXAMPLES_MAX.saturating_sub(sum.examples.len());
             sum.examples.extend(
                 examples.iter().take(room).map(|witness| WitnessExample {
@@ -69,14 +85,12 @@ pub(crate) fn update_audit(records: &[&TrialRecord]) -> Option<UpdateAudit> {
                 }),
             );
         }
-        if let Some(committed) = of_trial {
-            sum.lost_percent_by_trial.push(percent(lost_of_trial, committed));
+        if was_checked_in_trial {
+            was_checked = true;
             sum.statement_errors +=
                 record.ledger.statements.iter().map(|statement| statement.failed).sum::<u64>();
         }
     }
-    sum.lost_percent = percent(sum.lost, sum.committed);
-    sum.lost_percent_max = percent(sum.lost_max, sum.committed);
     was_checked.then_some(sum)
 }
 
@@ -85,16 +99,12 @@ fn ledger_audit(records: &[&TrialRecord]) -> Option<LedgerAudit> {
     let mut sum = LedgerAudit::default();
     let mut was_checked = false;
     for record in records {
-        let mut lost_of_trial = 0;
         for check in &record.audit.checks {
-            let AuditCheck::Ledger { acknowledged, lost, phantoms, in_doubt, took_effect, examples } = check
-            else {
+            let AuditCheck::Ledger { lost, phantoms, in_doubt, took_effect, examples, .. } = check else {
                 continue;
             };
             was_checked = true;
-            sum.acknowledged += acknowledged;
-            sum.lost += lost;
-            lost_of_trial += lost;
+            sum.has_losses |= *lost > 0;
             sum.phantoms += phantoms;
             sum.in_doubt += in_doubt;
             sum.took_effect += took_effect;
@@ -103,8 +113,6 @@ fn ledger_audit(records: &[&TrialRecord]) -> Option<LedgerAudit> {
                 |entry: &LedgerEntry| LedgerExample { trial: record.trial.id.clone(), entry: *entry };
             sum.examples.extend(examples.iter().take(room).map(example));
         }
-        sum.trials_with_losses += u32::from(lost_of_trial > 0);
-        sum.lost_max = sum.lost_max.max(lost_of_trial);
     }
     was_checked.then_some(sum)
 }

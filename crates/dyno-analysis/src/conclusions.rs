@@ -2,8 +2,8 @@
 
 use crate::estimate::count;
 use crate::model::{
-    AuditRow, Comparison, ComparisonOf, Conclusion, NamedRow, NotWorking, PanelLine, Question, Range,
-    ReportModel, TrialState, UpdateAudit, Verdict,
+    AuditRow, CommitAudit, Comparison, ComparisonOf, Conclusion, NamedRow, NotWorking, PanelLine, Question,
+    Range, ReportModel, TrialState, Verdict,
 };
 use crate::standing::main_reason;
 use dyno_model::audit::AuditVerdict;
@@ -146,31 +146,31 @@ fn audits_of(model: &ReportModel, line: usize) -> Vec<&AuditRow> {
 fn lost_updates(model: &ReportModel) -> Vec<Conclusion> {
     let mut lines: Vec<(f64, Conclusion)> = (0..model.lines.len())
         .filter_map(|line| {
-            let checked: Vec<_> = audits_of(model, line)
-                .into_iter()
-                .filter_map(|audit| {
-                    audit.updates.as_ref().map(|updates| (model.treatments[audit.treatment].clients, updates))
-                })
-                .collect();
+            let checked = audits_of(model, line).into_iter().filter_map(|audit| {
+                let (updates, commits) = (audit.updates.as_ref()?, audit.commits.as_ref()?);
+                Some((model.treatments[audit.treatment].clients, audit, updates, commits))
+            });
             let (losing, clean): (Vec<_>, Vec<_>) =
-                checked.into_iter().partition(|(_, updates)| updates.lost > 0);
+                checked.partition(|(_, audit, ..)| audit.has_lost_commits());
+            // What the ledger misses is told by name.
+            let losing: Vec<_> = losing.into_iter().filter(|(_, audit, ..)| !misses_commits(audit)).collect();
             if losing.is_empty() {
                 return None;
             }
-            let percents = |of: fn(&UpdateAudit) -> f64| losing.iter().map(move |(_, updates)| of(updates));
-            let percent_max = percents(|updates| updates.lost_percent_max).fold(0.0, f64::max);
+            let percents = |of: fn(&CommitAudit) -> f64| losing.iter().map(move |(.., commits)| of(commits));
+            let percent_max = percents(|commits| commits.lost_percent_max).fold(0.0, f64::max);
             let conclusion = Conclusion::LostUpdates {
                 line,
-                clients: losing.iter().map(|(clients, _)| *clients).collect(),
-                percent_min: percents(|updates| updates.lost_percent).fold(f64::INFINITY, f64::min),
+                clients: losing.iter().map(|(clients, ..)| *clients).collect(),
+                percent_min: percents(|commits| commits.lost_percent).fold(f64::INFINITY, f64::min),
                 percent_max,
-                lost: losing.iter().map(|(_, updates)| updates.lost).sum(),
-                committed: losing.iter().map(|(_, updates)| updates.committed).sum(),
-                statement_errors: losing.iter().map(|(_, updates)| updates.statement_errors).sum(),
+                lost: losing.iter().map(|(.., commits)| commits.lost).sum(),
+                committed: losing.iter().map(|(.., commits)| commits.committed).sum(),
+                statement_errors: losing.iter().map(|(_, _, updates, _)| updates.statement_errors).sum(),
                 clients_without: clean
                     .iter()
-                    .filter(|(_, updates)| updates.is_complete())
-                    .map(|(clients, _)| *clients)
+                    .filter(|(_, audit, ..)| audit.is_complete())
+                    .map(|(clients, ..)| *clients)
                     .collect(),
             };
             Some((percent_max, conclusion))
@@ -180,15 +180,19 @@ fn lost_updates(model: &ReportModel) -> Vec<Conclusion> {
     lines.into_iter().map(|(_, conclusion)| conclusion).collect()
 }
 
-/// What the commit ledger says: each loss, and all else together.
+/// True when rows of the commit ledger are missing.
+fn misses_commits(audit: &AuditRow) -> bool {
+    audit.ledger.as_ref().is_some_and(|ledger| ledger.has_losses)
+}
+
+/// What the commit ledger says: each loss, and all together where nothing is missing by any check.
 fn lost_commits(model: &ReportModel) -> Vec<Conclusion> {
-    let kept =
-        || model.audits.iter().filter_map(|audit| audit.ledger.as_ref()).filter(|ledger| ledger.lost == 0);
-    let is_lost = |audit: &AuditRow| audit.ledger.as_ref().is_some_and(|ledger| ledger.lost > 0);
-    let lost = model.audits.iter().enumerate().filter(|(_, audit)| is_lost(audit));
+    let is_kept = |audit: &&AuditRow| audit.ledger.is_some() && audit.is_complete();
+    let kept = || model.audits.iter().filter(is_kept).filter_map(|audit| audit.commits.as_ref());
+    let lost = model.audits.iter().enumerate().filter(|(_, audit)| misses_commits(audit));
     let none = Conclusion::NoLostCommits {
         treatments: count(kept().count()),
-        acknowledged: kept().map(|ledger| ledger.acknowledged).sum(),
+        acknowledged: kept().map(|commits| commits.committed).sum(),
     };
     let lost = lost.map(|(audit, _)| Conclusion::LostCommits { audit });
     lost.chain((kept().count() > 0).then_some(none)).collect()
@@ -213,18 +217,17 @@ fn anomalies(model: &ReportModel) -> Vec<Conclusion> {
 fn undecided_updates(model: &ReportModel) -> Vec<Conclusion> {
     let undecided = |line| {
         let mut clients = Vec::new();
-        let mut sum = UpdateAudit::default();
+        let (mut committed, mut in_doubt, mut lost_max) = (0, 0, 0);
         for audit in audits_of(model, line) {
-            let Some(updates) = &audit.updates else { continue };
-            if updates.lost > 0 || updates.phantom > 0 || updates.lost_max == 0 {
+            let (Some(updates), Some(commits)) = (&audit.updates, &audit.commits) else { continue };
+            if audit.losses != AuditVerdict::Undecided || updates.phantom > 0 || commits.lost_max == 0 {
                 continue;
             }
             clients.push(model.treatments[audit.treatment].clients);
-            sum.committed += updates.committed;
-            sum.in_doubt += updates.in_doubt;
-            sum.lost_max += updates.lost_max;
+            committed += commits.committed;
+            in_doubt += updates.in_doubt;
+            lost_max += commits.lost_max;
         }
-        let UpdateAudit { committed, in_doubt, lost_max, .. } = sum;
         (!clients.is_empty()).then_some(Conclusion::UndecidedUpdates {
             line,
             clients,
@@ -242,10 +245,12 @@ fn no_lost_updates(model: &ReportModel) -> Option<Conclusion> {
     let mut clients_max = 0;
     for line in 0..model.lines.len() {
         let audits = audits_of(model, line);
-        let updates: Vec<_> = audits.iter().filter_map(|audit| audit.updates.as_ref()).collect();
-        let acknowledged: u64 = updates.iter().map(|updates| updates.committed).sum();
+        // A commit ledger says so itself.
+        let counted = || audits.iter().filter(|audit| audit.updates.is_some() && audit.ledger.is_none());
+        let acknowledged: u64 =
+            counted().filter_map(|audit| audit.commits.as_ref()).map(|it| it.committed).sum();
         // Who was told of no commit can have lost none.
-        if acknowledged == 0 || updates.iter().any(|updates| !updates.is_complete()) {
+        if acknowledged == 0 || counted().any(|audit| !audit.is_complete()) {
             continue;
         }
         lines.push(line);

@@ -3,13 +3,14 @@
 use super::*;
 use crate::estimate::estimate;
 use crate::lines::lines;
-use crate::model::{Conclusion, Question, RatePoint, RatioBound, Unit, Verdict};
-use dyno_model::limit::LimitMeasure;
+use crate::model::{Conclusion, LimitVerdict, Question, RatePoint, RatioBound, Unit, Verdict};
+use dyno_model::audit::AuditCheck;
+use dyno_model::limit::{Limit, LimitMeasure};
 use dyno_model::plan::{LoadBy, LoadPlan, Metric};
 use dyno_model::record::OpenLoop;
 use dyno_model::search::{Search, SearchRecord, Step};
 use dyno_store::TrialOutcome;
-use dyno_store::fixture::{Shape, never_started};
+use dyno_store::fixture::{Shape, each_record, never_started};
 
 #[test]
 fn an_interval_reaches_neither_below_zero_nor_beyond_twice_the_mean() {
@@ -40,6 +41,65 @@ fn percentiles_of_a_second_need_as_many_values_as_others() {
     (line.committed, line.latency_ms) = (250, Some([1.0; 5]));
     let point = analyse(&data).timelines[0].points[1];
     assert_eq!((point.p50_ms, point.p95_ms, point.p99_ms), (Some(1.0), Some(1.0), None));
+}
+
+/// A report of two systems whose commits leave rows in a ledger, of which the first loses so many in its first trial; and what is missing from its counters.
+fn audited(lost_rows: u64, lost_updates: i64) -> ReportModel {
+    let shape = Shape { variants: vec!["in-place"], clients: vec![8], ..Shape::small() };
+    let mut data = shape.read();
+    let treatments = (0..data.run.plan.treatments.len()).collect();
+    let limit = Limit { measure: LimitMeasure::Lost, value: 0.0, part: None, treatments, aborts: false };
+    data.run.plan.limits = vec![limit];
+    each_record(&mut data.run, |index, record| {
+        let is_losing = record.trial.treatment == 0 && record.trial.block == 1;
+        assert!(!is_losing || index < 2);
+        for check in &mut record.audit.checks {
+            if let AuditCheck::LostUpdates { sum_after, .. } = check {
+                *sum_after -= if is_losing { lost_updates } else { 0 };
+            }
+        }
+        record.audit.checks.push(AuditCheck::Ledger {
+            acknowledged: record.ledger.committed,
+            lost: if is_losing { lost_rows } else { 0 },
+            phantoms: 0,
+            in_doubt: 0,
+            took_effect: 0,
+            examples: Vec::new(),
+        });
+    });
+    analyse(&data)
+}
+
+#[test]
+fn every_sentence_column_and_limit_about_losses_follows_from_all_checks_together() {
+    for (lost_rows, lost_updates, lost) in [(5, 0, 5), (0, 3, 3), (5, 3, 5), (0, 0, 0)] {
+        let model = audited(lost_rows, lost_updates);
+        let case = format!("{lost_rows} {lost_updates}: {:?}", model.conclusions);
+        let of_trials: Vec<Option<u64>> =
+            model.trials.iter().map(|trial| trial.figures.as_ref().and_then(|it| it.lost)).collect();
+        assert_eq!(of_trials.iter().flatten().sum::<u64>(), lost, "{case}");
+        assert!(of_trials.iter().all(Option::is_some), "{case}");
+        assert_eq!(model.treatments[0].lost_percent > Some(0.0), lost > 0, "{case}");
+        assert_eq!(model.treatments[1].lost_percent, Some(0.0), "{case}");
+        let audit = &model.audits[0];
+        assert_eq!((audit.has_losses(), audit.has_lost_commits()), (lost > 0, lost > 0), "{case}");
+        let verdicts: Vec<LimitVerdict> = model.limits.iter().map(|row| row.verdict).collect();
+        let first = if lost > 0 { LimitVerdict::Broken } else { LimitVerdict::Held };
+        assert_eq!(verdicts, [first, LimitVerdict::Held], "{case}");
+        // One sentence says what is lost, and none that nothing is.
+        let told =
+            |is_meant: fn(&Conclusion) -> bool| model.conclusions.iter().filter(|it| is_meant(it)).count();
+        let commits = told(|it| matches!(it, Conclusion::LostCommits { .. }));
+        let updates = told(|it| matches!(it, Conclusion::LostUpdates { .. }));
+        let expected = (usize::from(lost_rows > 0), usize::from(lost_rows == 0 && lost_updates > 0));
+        assert_eq!((commits, updates), expected, "{case}");
+        assert_eq!(told(|it| matches!(it, Conclusion::NoLostUpdates { .. })), 0, "{case}");
+        let none = model.conclusions.iter().find_map(|it| match it {
+            Conclusion::NoLostCommits { treatments, .. } => Some(*treatments),
+            _ => None,
+        });
+        assert_eq!(none, Some(if lost > 0 { 1 } else { 2 }), "{case}");
+    }
 }
 
 #[test]

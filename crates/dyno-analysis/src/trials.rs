@@ -9,7 +9,7 @@ use crate::model::{
 use crate::named;
 use crate::shortage::shortage;
 use crate::view::View;
-use dyno_model::audit::{AuditCheck, AuditVerdict};
+use dyno_model::audit::AuditVerdict;
 use dyno_model::failure::FailureKind;
 use dyno_model::finding::Severity;
 use dyno_model::plan::{Metric, Treatment};
@@ -57,7 +57,7 @@ fn treatment_row(view: &View<'_>, index: usize, treatment: &Treatment) -> Treatm
         failed_by_kind: kinds(measured, |record| &record.ledger.failed_by_kind),
         retries_by_kind: kinds(measured, |record| &record.ledger.retries_by_kind),
         retries_per_commit: if committed == 0 { 0.0 } else { retries as f64 / committed as f64 },
-        lost_percent: checks::update_audit(measured).map(|audit| audit.lost_percent),
+        lost_percent: checks::commit_audit(measured).map(|audit| audit.lost_percent),
         audit: measured.iter().map(|record| record.audit.verdict()).max().unwrap_or(AuditVerdict::NotChecked),
         validity,
     }
@@ -110,11 +110,6 @@ pub(crate) fn trial_rows(view: &View<'_>) -> Vec<TrialRow> {
 }
 
 fn trial_figures(record: &TrialRecord) -> TrialFigures {
-    let of_check = |check: &AuditCheck| match check {
-        AuditCheck::LostUpdates { .. } => check.balance().map(|balance| balance.lost_min),
-        _ => None,
-    };
-    let lost = record.audit.checks.iter().filter_map(of_check).reduce(|sum, of_check| sum + of_check);
     TrialFigures {
         started_at: record.started_at.clone(),
         measured_s: record.measured.as_secs_f64(),
@@ -137,7 +132,7 @@ fn trial_figures(record: &TrialRecord) -> TrialFigures {
         skipped: record.ledger.skipped,
         retries: record.ledger.retries,
         audit: record.audit.verdict(),
-        lost,
+        lost: record.audit.losses().commits.map(|commits| commits.lost_min),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::history::anomalies::{Anomaly, Found};
 use crate::isolation::IsolationLevel;
+use crate::lists;
 use serde::{Deserialize, Serialize};
 
 /// The audit of one trial.
@@ -33,6 +34,56 @@ impl AuditRecord {
     #[must_use]
     pub fn verdict(&self) -> AuditVerdict {
         self.checks.iter().map(AuditCheck::verdict).max().unwrap_or(AuditVerdict::NotChecked)
+    }
+
+    /// What the checks say together of acknowledged work that is missing.
+    #[must_use]
+    pub fn losses(&self) -> Losses {
+        let verdict = self.checks.iter().map(AuditCheck::loses).max().unwrap_or(AuditVerdict::NotChecked);
+        let counted = self.places().filter_map(|(database, check)| Some((database, check.commits()?)));
+        let commits =
+            lists::grouped(counted).into_iter().map(|(_, of_database)| Commits::of_one_place(&of_database));
+        Losses { verdict, commits: commits.reduce(Commits::and) }
+    }
+}
+
+/// What is known of acknowledged work that is missing after a trial. Every sentence, column and limit about losses follows from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Losses {
+    /// Violated when anything acknowledged is missing for certain: commits, rows, or what sums have too little. Undecided when it may be.
+    pub verdict: AuditVerdict,
+    /// Commits; absent where no check knows them.
+    pub commits: Option<Commits>,
+}
+
+/// Acknowledged commits, and how many of them are missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Commits {
+    /// Acknowledged commits that were looked for.
+    pub acknowledged: u64,
+    /// So many are missing at least.
+    pub lost_min: u64,
+    /// So many are missing at most.
+    pub lost_max: u64,
+}
+
+impl Commits {
+    /// By several checks of the same commits: each may have found other ones missing, or the same.
+    fn of_one_place(checks: &[Self]) -> Self {
+        let most = |of: fn(&Self) -> u64| checks.iter().map(of).max().unwrap_or_default();
+        let acknowledged = most(|it| it.acknowledged);
+        let lost_min = most(|it| it.lost_min).min(acknowledged);
+        let lost_max = checks.iter().map(|it| it.lost_max).sum::<u64>().clamp(lost_min, acknowledged);
+        Self { acknowledged, lost_min, lost_max }
+    }
+
+    /// Those of two databases.
+    fn and(self, other: Self) -> Self {
+        Self {
+            acknowledged: self.acknowledged + other.acknowledged,
+            lost_min: self.lost_min + other.lost_min,
+            lost_max: self.lost_max + other.lost_max,
+        }
     }
 }
 
@@ -160,6 +211,27 @@ impl AuditCheck {
             }
             _ => self.balance().map_or(AuditVerdict::NotChecked, Balance::verdict),
         }
+    }
+
+    /// Whether anything acknowledged is missing, whatever else is wrong.
+    fn loses(&self) -> AuditVerdict {
+        self.balance().map_or(AuditVerdict::NotChecked, |balance| match balance {
+            Balance { lost_min: 1.., .. } => AuditVerdict::Violated,
+            Balance { lost_max: 1.., .. } => AuditVerdict::Undecided,
+            _ => AuditVerdict::Intact,
+        })
+    }
+
+    /// The commits that it looks for; `None` when it counts something else.
+    fn commits(&self) -> Option<Commits> {
+        let (Self::LostUpdates { committed: acknowledged, .. }
+        | Self::Ledger { acknowledged, .. }
+        | Self::Anomalies { committed: acknowledged, .. }) = self
+        else {
+            return None;
+        };
+        let Balance { lost_min, lost_max, .. } = self.balance()?;
+        Some(Commits { acknowledged: *acknowledged, lost_min, lost_max })
     }
 
     /// What is missing and what is too much; `None` when the check could not be run.
@@ -348,6 +420,46 @@ mod tests {
         assert_eq!(rows(10, 12, 12), AuditVerdict::Undecided);
         assert_eq!(rows(10, 12, 9), AuditVerdict::Violated);
         assert_eq!(rows(10, 12, 13), AuditVerdict::Violated);
+    }
+
+    #[test]
+    fn losses_are_what_all_checks_of_a_trial_say_together() {
+        use AuditVerdict::{Intact, NotChecked, Undecided, Violated};
+        let ledger = |acknowledged, lost| AuditCheck::Ledger {
+            acknowledged,
+            lost,
+            phantoms: 0,
+            in_doubt: 0,
+            took_effect: 0,
+            examples: Vec::new(),
+        };
+        let rows =
+            |found| AuditCheck::RowCount { table: "t".to_owned(), expected_min: 10, expected_max: 12, found };
+        let not_run = AuditCheck::NotRun { name: "audit".to_owned(), reason: "no".to_owned() };
+        for (checks, databases, verdict, commits) in [
+            (vec![], vec![], NotChecked, None),
+            (vec![not_run.clone()], vec![], NotChecked, None),
+            // Five rows of the ledger are gone, and the counters are right.
+            (vec![updates(100, 0, 100, 0), ledger(100, 5)], vec![], Violated, Some((100, 5, 5))),
+            (vec![updates(100, 0, 97, 0), ledger(100, 0)], vec![], Violated, Some((100, 3, 3))),
+            // The same commits, or others.
+            (vec![updates(100, 0, 97, 0), ledger(100, 5)], vec![], Violated, Some((100, 5, 8))),
+            (vec![updates(100, 8, 103, 0), ledger(100, 0)], vec![], Undecided, Some((100, 0, 5))),
+            (vec![updates(100, 0, 100, 0), ledger(100, 0)], vec![], Intact, Some((100, 0, 0))),
+            (vec![ledger(100, 0), not_run], vec![], NotChecked, Some((100, 0, 0))),
+            (vec![ledger(100, 0), rows(9)], vec![], Violated, Some((100, 0, 0))),
+            (vec![rows(11)], vec![], Undecided, None),
+            // What is too much is no loss.
+            (vec![rows(13)], vec![], Intact, None),
+            (vec![updates(100, 0, 103, 0)], vec![], Intact, Some((100, 0, 0))),
+            // Databases have commits of their own.
+            (vec![ledger(100, 5), ledger(50, 1)], vec!["a", "b"], Violated, Some((150, 6, 6))),
+        ] {
+            let databases = databases.into_iter().map(str::to_owned).collect();
+            let losses = AuditRecord { checks, databases, ..AuditRecord::default() }.losses();
+            let found = losses.commits.map(|it| (it.acknowledged, it.lost_min, it.lost_max));
+            assert_eq!((losses.verdict, found), (verdict, commits), "{losses:?}");
+        }
     }
 
     #[test]

@@ -5,8 +5,8 @@ use crate::cell::Cell;
 use crate::figures;
 use crate::messages::{Message, columns};
 use dyno_analysis::model::{
-    Estimate, FaultErrors, FaultRow, GeneratorRow, GrowthStep, LedgerAudit, MergedLatency, NamedRow,
-    ResourceRow, SearchRow, StageRow, TreatmentRow, TrialFigures, Unit, UpdateAudit,
+    CommitAudit, Estimate, FaultErrors, FaultRow, GeneratorRow, GrowthStep, LedgerAudit, MergedLatency,
+    NamedRow, ResourceRow, SearchRow, StageRow, TreatmentRow, TrialFigures, Unit, UpdateAudit,
 };
 use dyno_model::plan::{LoadBy, Metric};
 
@@ -259,11 +259,15 @@ pub(crate) const UPDATES: &[Measure<UpdateAudit>] = &[
     Measure::new("", Count, &columns::STATEMENT_ERRORS, |it| figure(Some(it.statement_errors))),
 ];
 
-/// Rows of acknowledged commits against rows in the data.
-pub(crate) const LEDGER: &[Measure<LedgerAudit>] = &[
-    Measure::new("", Count, &columns::ACKNOWLEDGED, |it| figure(Some(it.acknowledged))),
+/// Acknowledged commits against what is in the data.
+pub(crate) const COMMITS: &[Measure<CommitAudit>] = &[
+    Measure::new("", Count, &columns::ACKNOWLEDGED, |it| figure(Some(it.committed))),
     Measure::alarm("", Count, &columns::LOST, |it| figure(Some(it.lost))),
     Measure::alarm("", Count, &columns::LOSING_TRIALS, |it| figure(Some(u64::from(it.trials_with_losses)))),
+];
+
+/// Rows of the commit ledger beside these.
+pub(crate) const LEDGER: &[Measure<LedgerAudit>] = &[
     Measure::alarm("", Count, &columns::PHANTOM, |it| figure(Some(it.phantoms))),
     Measure::new("", Count, &columns::IN_DOUBT, |it| figure(Some(it.in_doubt))),
     Measure::new("", Count, &columns::TOOK_EFFECT, |it| figure(Some(it.took_effect))),

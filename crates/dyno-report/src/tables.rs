@@ -3,7 +3,7 @@
 use crate::cell::Cell;
 use crate::figures;
 use crate::measures::{
-    FAULT, FAULT_ERRORS, GENERATOR, LATENCY, LEDGER, NAMED, RESOURCES, STAGE, STEP, TREATMENT_BOOKS,
+    COMMITS, FAULT, FAULT_ERRORS, GENERATOR, LATENCY, LEDGER, NAMED, RESOURCES, STAGE, STEP, TREATMENT_BOOKS,
     TREATMENT_LOST, TREATMENT_RATES, TRIAL, UPDATES,
 };
 use crate::messages::{Lang, columns, finding, growth, headings, names, page, question, said};
@@ -11,8 +11,8 @@ use crate::sheet::Sheet;
 use crate::table::{Form, Table};
 use crate::words;
 use dyno_analysis::model::{
-    AuditRow, Comparison, ComparisonOf, Estimate, KindCount, LimitVerdict, NamedRow, Question, Range,
-    ReportModel, StatementRow, StatementTable, TreatmentRow, TrialRow, UpdateAudit, Verdict,
+    AuditRow, CommitAudit, Comparison, ComparisonOf, Estimate, KindCount, LimitVerdict, NamedRow, Question,
+    Range, ReportModel, StatementRow, StatementTable, TreatmentRow, TrialRow, Verdict,
 };
 use dyno_model::audit::AuditVerdict;
 use dyno_model::failure::FailureKind;
@@ -168,19 +168,18 @@ pub(crate) fn audits(model: &ReportModel) -> Table {
 
 /// The same where some were lost.
 pub(crate) fn losses(model: &ReportModel) -> Table {
-    audits_of(model, |audit| audit.updates.as_ref().is_some_and(|updates| updates.lost > 0))
+    audits_of(model, AuditRow::has_lost_commits)
 }
 
 fn audits_of(model: &ReportModel, is_wanted: impl Fn(&AuditRow) -> bool) -> Table {
     let wanted = model.audits.iter().filter(|audit| is_wanted(audit));
-    let span = |audit: &AuditRow, of: fn(&UpdateAudit) -> [String; 2]| {
-        let updates = audit.updates.as_ref();
-        Cell::span(updates.map(of), "..").alarming(updates.is_some_and(|updates| updates.lost > 0))
+    let span = |audit: &AuditRow, of: fn(&CommitAudit) -> [String; 2]| {
+        Cell::span(audit.commits.as_ref().map(of), "..").alarming(audit.has_lost_commits())
     };
     Sheet::of_treatments(model, by_line(model, wanted, |audit| audit.treatment))
         .left(&headings::AUDIT_VERDICT, |audit| Cell::word(words::audit(audit.verdict)))
         .right(&columns::COMMITTED, |audit| {
-            audit.updates.as_ref().map_or_else(Cell::absent, |updates| Cell::count(updates.committed))
+            audit.commits.as_ref().map_or_else(Cell::absent, |commits| Cell::count(commits.committed))
         })
         .right(&columns::LOST, |audit| span(audit, |it| [it.lost, it.lost_max].map(figures::count)))
         .right(&columns::LOST_PERCENT, |audit| {
@@ -193,8 +192,12 @@ fn audits_of(model: &ReportModel, is_wanted: impl Fn(&AuditRow) -> bool) -> Tabl
 /// Rows of acknowledged commits against rows in the data.
 pub(crate) fn ledgers(model: &ReportModel) -> Table {
     let audits = by_line(model, &model.audits, |audit| audit.treatment).into_iter();
-    let ledgers = audits.filter_map(|(index, audit)| Some((index, audit.ledger.as_ref()?)));
-    Sheet::of_treatments(model, ledgers).measures(LEDGER, |ledger| Some(*ledger)).table()
+    let ledgers =
+        audits.filter_map(|(index, audit)| Some((index, (audit.commits.as_ref()?, audit.ledger.as_ref()?))));
+    Sheet::of_treatments(model, ledgers)
+        .measures(COMMITS, |it| Some(it.0))
+        .measures(LEDGER, |it| Some(it.1))
+        .table()
 }
 
 /// Numbers of rows and sums of columns that were checked; wrong ones first.

@@ -200,7 +200,7 @@ fn figures(pooled: &PooledTreatment<'_>) -> SideFigures {
         failed: sum(|record| record.ledger.failed),
         unfinished: sum(|record| record.ledger.unfinished),
         retries: sum(|record| record.ledger.retries),
-        lost: checks::update_audit(records).map(|audit| audit.lost),
+        lost: checks::commit_audit(records).map(|audit| audit.lost),
         audit: records.iter().map(|record| record.audit.verdict()).max().unwrap_or(AuditVerdict::NotChecked),
     }
 }

@@ -44,6 +44,10 @@ pub struct AuditRow {
     pub verdict: AuditVerdict,
     /// Trials with this verdict.
     pub trials: u32,
+    /// Whether anything acknowledged is missing, in any trial, by all its checks together.
+    pub losses: AuditVerdict,
+    /// Acknowledged commits and those that are missing, by all checks together; absent when no check knows commits.
+    pub commits: Option<CommitAudit>,
     /// The count of updates; absent when the workload has no such check.
     pub updates: Option<UpdateAudit>,
     /// The commit ledger; absent when the workload keeps none.
@@ -60,25 +64,32 @@ pub struct AuditRow {
     pub not_run: Vec<String>,
 }
 
-/// Updates acknowledged against updates in the data.
+/// Acknowledged commits against what is in the data.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct UpdateAudit {
+pub struct CommitAudit {
     /// Acknowledged commits, warm-up included.
     pub committed: u64,
-    /// Transactions whose commit is in doubt, or that were cut off.
-    pub in_doubt: u64,
-    /// Acknowledged updates that are not in the data, at least.
+    /// Those that are not in the data, at least.
     pub lost: u64,
-    /// The same at most, if all that is in doubt took effect.
-    #[serde(default)]
+    /// The same at most.
     pub lost_max: u64,
     /// `lost` in percent of `committed`.
     pub lost_percent: f64,
     /// `lost_max` in percent of `committed`.
-    #[serde(default)]
     pub lost_percent_max: f64,
     /// Each trial's percentage, in run order.
     pub lost_percent_by_trial: Vec<f64>,
+    /// Trials in which any is lost.
+    pub trials_with_losses: u32,
+    /// Most that a trial lost.
+    pub lost_in_one: u64,
+}
+
+/// Updates acknowledged against updates in the data; how many are missing says [`CommitAudit`].
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct UpdateAudit {
+    /// Transactions whose commit is in doubt, or that were cut off.
+    pub in_doubt: u64,
     /// Updates in the data that were not acknowledged (beyond `in_doubt`).
     pub phantom: u64,
     /// Pairs of transactions that both committed on top of the same value, seen in the clients' log.
@@ -89,17 +100,11 @@ pub struct UpdateAudit {
     pub statement_errors: u64,
 }
 
-/// Rows of acknowledged commits against rows in the data.
+/// Rows of acknowledged commits against rows in the data; how many are missing says [`CommitAudit`].
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct LedgerAudit {
-    /// Acknowledged commits, warm-up included.
-    pub acknowledged: u64,
-    /// Those of them that are not in the data.
-    pub lost: u64,
-    /// Trials in which any is not.
-    pub trials_with_losses: u32,
-    /// Most that a trial lost.
-    pub lost_max: u64,
+    /// True when it missed any.
+    pub has_losses: bool,
     /// Rows of transactions that failed, or that nobody made.
     pub phantoms: u64,
     /// Transactions whose commit is in doubt, or that were cut off.
@@ -168,22 +173,24 @@ impl AnomalyAudit {
     }
 }
 
-impl UpdateAudit {
-    /// True when no acknowledged update can be missing, and nothing is there that might stand in the place of one.
-    #[must_use]
-    pub fn is_complete(&self) -> bool {
-        self.lost_max == 0 && self.phantom == 0
-    }
-}
-
 impl AuditRow {
     /// True when something that was acknowledged is missing for certain.
     #[must_use]
     pub fn has_losses(&self) -> bool {
-        self.updates.as_ref().is_some_and(|updates| updates.lost > 0)
-            || self.ledger.as_ref().is_some_and(|ledger| ledger.lost > 0)
-            || self.row_counts.iter().any(|rows| rows.found < rows.expected_min)
-            || self.values.iter().any(|value| value.found < value.expected_min)
+        self.losses == AuditVerdict::Violated
+    }
+
+    /// True when acknowledged commits are missing for certain.
+    #[must_use]
+    pub fn has_lost_commits(&self) -> bool {
+        self.commits.as_ref().is_some_and(|commits| commits.lost > 0)
+    }
+
+    /// True when nothing acknowledged can be missing, and no update is there that might stand in the place of one.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.losses == AuditVerdict::Intact
+            && self.updates.as_ref().is_none_or(|updates| updates.phantom == 0)
     }
 }
 

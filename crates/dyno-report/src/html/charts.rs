@@ -11,7 +11,8 @@ use crate::chart::curves::{Curve, CurvePanel, CurvePoint, Style};
 use crate::chart::text::Quantity;
 use crate::figures;
 use crate::messages::{conclusion, fill, list, names, page};
-use dyno_analysis::model::{Conclusion, TrialRow};
+use dyno_analysis::model::{AuditRow, Conclusion, TrialRow};
+use dyno_model::lists::distinct;
 use dyno_model::plan::Metric;
 
 /// The figures of the main part, most important first, and those that are folded. What is shown follows the experiment: the courses of trials with faults or stages, the
@@ -102,11 +103,10 @@ fn throughput(page: &Page<'_>) -> Vec<Figure> {
 }
 
 fn losing_lines<'a>(page: &Page<'a>) -> Vec<&'a str> {
-    let losing = page.model.conclusions.iter().filter_map(|c| match c {
-        Conclusion::LostUpdates { line, .. } => Some(page.model.lines[*line].label.as_str()),
-        _ => None,
-    });
-    losing.collect()
+    let losing = page.model.audits.iter().filter(|audit| audit.has_lost_commits());
+    let line =
+        |audit: &AuditRow| page.model.lines[page.model.treatments[audit.treatment].line].label.as_str();
+    distinct(losing.map(line))
 }
 
 fn response_time(page: &Page<'_>) -> Vec<Figure> {
@@ -142,21 +142,21 @@ fn lost_updates(page: &Page<'_>) -> Vec<Figure> {
 fn lost_panel(page: &Page<'_>, facet: &Facet) -> CurvePanel {
     let audited = |treatment: usize| {
         let audit = page.model.audits.iter().find(|audit| audit.treatment == treatment)?;
-        audit.updates.as_ref()
+        audit.commits.as_ref()
     };
     let curves = facet.members.iter().map(|member| {
         let rows = page.model.treatments.iter().enumerate().filter(|(_, row)| row.line == member.line);
         let mut points: Vec<CurvePoint> = rows
             .filter_map(|(treatment, row)| {
-                let updates = audited(treatment)?;
+                let commits = audited(treatment)?;
                 let label = &page.model.lines[member.line].label;
                 let clients = names::clients(&[row.clients], page.lang);
-                let value = figures::percent(updates.lost_percent);
+                let value = figures::percent(commits.lost_percent);
                 let tooltip = fill!(page::CHART_TIP_PLAIN, page.lang, line = label, clients, value);
                 Some(CurvePoint {
                     x: f64::from(row.clients),
-                    value: Some(updates.lost_percent),
-                    repeats: updates.lost_percent_by_trial.clone(),
+                    value: Some(commits.lost_percent),
+                    repeats: commits.lost_percent_by_trial.clone(),
                     tooltip,
                     ..CurvePoint::default()
                 })

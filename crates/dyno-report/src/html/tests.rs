@@ -426,7 +426,7 @@ fn a_chart_of_losses_has_no_panel_of_one_dot() {
     // Of the last variant only the worst trial was audited.
     let is_of = |label: &str| label.contains("optimistic");
     let lines: Vec<usize> = (0..model.lines.len()).filter(|at| is_of(&model.lines[*at].label)).collect();
-    let loses = |it: &dyno_analysis::model::AuditRow| it.updates.as_ref().is_some_and(|it| it.lost > 0);
+    let loses = |it: &dyno_analysis::model::AuditRow| it.has_lost_commits();
     let of_line = |it: usize| lines.contains(&model.treatments[it].line);
     let kept = model.audits.iter().find(|it| of_line(it.treatment) && loses(it)).unwrap().treatment;
     let audits = model.audits.clone();

@@ -261,10 +261,11 @@ fn audit(model: &ReportModel, lines: &[usize], clients: &[u32], lang: Lang) -> V
 }
 
 fn lost_commits(model: &ReportModel, audit: &AuditRow, lang: Lang) -> String {
-    let ledger = audit.ledger.clone().unwrap_or_default();
-    let [lost, acknowledged, most] = [ledger.lost, ledger.acknowledged, ledger.lost_max].map(figures::count);
+    let Some(commits) = &audit.commits else { return String::new() };
+    let [lost, acknowledged, most] =
+        [commits.lost, commits.committed, commits.lost_in_one].map(figures::count);
     let treatment = names::treatment(model, audit.treatment, lang);
-    fill!(LOST_COMMITS, lang, treatment, lost, acknowledged, trials = ledger.trials_with_losses, most)
+    fill!(LOST_COMMITS, lang, treatment, lost, acknowledged, trials = commits.trials_with_losses, most)
 }
 
 /// Anomalies that the level forbids, or those that it allows.

@@ -128,9 +128,9 @@ fn rows_of_data_lost_are_shown_and_printed_where_the_table_of_all_is_folded() {
     let heading = page::PAGE_AUDIT_LOST.text(EN);
     assert!(!render(&model, Format::Html, EN).contains(heading), "the table of all is short");
     // As many more that lost nothing as make it long.
-    let intact = model.audits.iter().find(|audit| audit.updates.as_ref().is_some_and(|it| it.lost == 0));
+    let intact = model.audits.iter().find(|audit| audit.commits.as_ref().is_some_and(|it| it.lost == 0));
     let intact = model.treatments[intact.expect("one").treatment].clone();
-    let audit = model.audits.iter().find(|audit| audit.updates.as_ref().is_some_and(|it| it.lost == 0));
+    let audit = model.audits.iter().find(|audit| audit.commits.as_ref().is_some_and(|it| it.lost == 0));
     let audit = audit.expect("one").clone();
     for _ in 0..25 {
         model
