@@ -8,9 +8,11 @@ use crate::model::{
 use crate::named;
 use crate::shortage::shortage;
 use crate::stages;
+use crate::standing;
 use crate::stats::limit::{Beside, mean_beside, share_beside};
 use crate::stats::verdict::{Rules, holm};
 use crate::view::View;
+use dyno_model::audit::AuditVerdict;
 use dyno_model::finding::{Finding, Severity};
 use dyno_model::limit::{Limit, LimitMeasure, LimitPart};
 use dyno_model::lists;
@@ -58,13 +60,15 @@ fn known(view: &View<'_>, limit: &Limit, treatment: usize) -> Known {
         is_bound: false,
         interval: None,
         repeats: 0,
-        not_working: view.standings[treatment].not_working(),
+        not_working: match &limit.part {
+            // What runs in the background may work where the treatment's own workload does not.
+            Some(LimitPart::Beside(name)) => standing::background(view.measured(treatment), name),
+            _ => view.standings[treatment].not_working(),
+        },
         shortage: None,
         is_untested: false,
         verdict: LimitVerdict::Undecided,
     };
-    // What runs beside may work where the treatment's own workload does not, and the other way round.
-    row.not_working = row.not_working.filter(|_| !matches!(row.part, Some(LimitPart::Beside(_))));
     let beside = match limit.measure {
         LimitMeasure::Lost => {
             row.not_working = None;
@@ -73,13 +77,20 @@ fn known(view: &View<'_>, limit: &Limit, treatment: usize) -> Known {
         }
         LimitMeasure::Failed => {
             // What is judged says nothing more by being much.
-            row.not_working = row.not_working.filter(|it| it.because != NotWorkingReason::Failures);
+            let is_judged = |it: &NotWorking| match row.part {
+                Some(LimitPart::Beside(_)) => it.because == NotWorkingReason::BackgroundFailures,
+                _ => it.because == NotWorkingReason::Failures,
+            };
+            row.not_working = row.not_working.filter(|it| !is_judged(it));
             failed(view, &mut row)
         }
         LimitMeasure::Throughput => {
             let beside = figures(view, Metric::Throughput, &mut row);
-            let is_in_figure =
-                |it: &NotWorking| it.because == NotWorkingReason::KeptBehind && row.figure.is_some();
+            let behind = match row.part {
+                Some(LimitPart::Beside(_)) => NotWorkingReason::BackgroundKeptBehind,
+                _ => NotWorkingReason::KeptBehind,
+            };
+            let is_in_figure = |it: &NotWorking| it.because == behind && row.figure.is_some();
             row.not_working = row.not_working.filter(|it| !is_in_figure(it));
             beside
         }
@@ -173,15 +184,12 @@ fn failed(view: &View<'_>, row: &mut LimitRow) -> Option<Beside> {
 fn lost(view: &View<'_>, row: &mut LimitRow) {
     let parts = view.measured(row.treatment).iter();
     let records: Vec<_> = parts.filter_map(|record| named::of_part(record, row.part.as_ref())).collect();
-    let audits = || records.iter().flat_map(|record| &record.audit.checks);
-    let balances: Vec<_> = audits().map(dyno_model::audit::AuditCheck::balance).collect();
     row.repeats = count(records.len());
-    let is_checked = !records.is_empty() && records.iter().all(|record| !record.audit.checks.is_empty());
-    if balances.iter().flatten().any(|it| it.lost_min > 0) {
-        row.verdict = LimitVerdict::Broken;
-    } else if is_checked && balances.iter().all(|it| it.is_some_and(|it| it.lost_max == 0)) {
-        row.verdict = LimitVerdict::Held;
-    }
+    row.verdict = match records.iter().map(|record| record.audit.losses().verdict).max() {
+        Some(AuditVerdict::Violated) => LimitVerdict::Broken,
+        Some(AuditVerdict::Intact) => LimitVerdict::Held,
+        Some(AuditVerdict::NotChecked | AuditVerdict::Undecided) | None => LimitVerdict::Undecided,
+    };
 }
 
 /// A statement per limit and outcome; broken ones first, and those that were broken because something did not work by themselves.

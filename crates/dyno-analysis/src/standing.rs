@@ -5,6 +5,7 @@
 //! fails in its slow trials would win on the rest. So such trials are counted against their treatment: what is left of its trials may speak
 //! against it, never for it.
 
+use crate::estimate::count;
 use crate::model::{FindingRow, NotWorking, NotWorkingReason, Verdict};
 use dyno_model::finding::{Finding, Severity};
 use dyno_model::plan::Metric;
@@ -29,7 +30,7 @@ impl<'a> Standing<'a> {
         self.add_unmeasured(run, outcome);
         if let TrialOutcome::Finished(record) = outcome
             && record.is_valid()
-            && record.ledger.committed > 0
+            && record.has_committed()
             && record.throughput() > 0.0
         {
             self.usable.push(record);
@@ -72,10 +73,36 @@ fn reason(run: &Run, outcome: &TrialOutcome) -> Option<NotWorkingReason> {
         return (!run.is_interrupted).then_some(NotWorkingReason::NotMeasured);
     };
     let is_meant = |reason: &NotWorkingReason| !run.is_interrupted || *reason != NotWorkingReason::CutShort;
+    let own = of_workload(record).filter(is_meant);
+    let background = || record.beside.iter().filter_map(|it| of_background(&it.record)).min();
+    own.or_else(|| background().filter(|_| record.is_valid()))
+}
+
+/// Why a workload did not work, by the doubts about it and its books.
+fn of_workload(record: &TrialRecord) -> Option<NotWorkingReason> {
     let invalid = record.findings.iter().filter(|finding| finding.severity() == Severity::Invalid);
-    let nothing = record.is_valid() && record.ledger.committed == 0;
-    let reason = invalid.filter_map(held).filter(is_meant).min();
-    reason.or(nothing.then_some(NotWorkingReason::NothingCommitted))
+    let nothing = record.is_valid() && !record.has_committed();
+    invalid.filter_map(held).min().or(nothing.then_some(NotWorkingReason::NothingCommitted))
+}
+
+/// Why a background workload did not work: the load was then not what was asked for, and less than elsewhere. What ended it has ended the trial.
+fn of_background(record: &TrialRecord) -> Option<NotWorkingReason> {
+    match of_workload(record)? {
+        NotWorkingReason::NothingCommitted => {
+            record.was_asked().then_some(NotWorkingReason::BackgroundNothingCommitted)
+        }
+        NotWorkingReason::Failures => Some(NotWorkingReason::BackgroundFailures),
+        NotWorkingReason::KeptBehind => Some(NotWorkingReason::BackgroundKeptBehind),
+        _ => None,
+    }
+}
+
+/// Trials in which a background workload of this name did not work, of those that were measured.
+pub(crate) fn background(records: &[&TrialRecord], name: &str) -> Option<NotWorking> {
+    let named = records.iter().flat_map(|record| record.beside.iter().filter(|it| it.name == name));
+    let reasons: Vec<_> = named.filter_map(|it| of_background(&it.record)).collect();
+    let because = *reasons.iter().min()?;
+    Some(NotWorking { trials: count(reasons.len()), of: count(records.len()), because })
 }
 
 /// What a finding holds against the treatment, if anything.
@@ -99,7 +126,7 @@ pub(crate) fn from_cause(finding: &Finding) -> impl Ord + use<> {
     let place = match held {
         Some(Reason::SystemFailed | Reason::NotMeasured | Reason::CutShort) => 0,
         None => 1,
-        Some(Reason::NothingCommitted | Reason::Failures | Reason::KeptBehind) => 2,
+        Some(_) => 2,
     };
     (place, held)
 }

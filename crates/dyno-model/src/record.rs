@@ -48,8 +48,8 @@ pub struct TrialRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_loop: Option<OpenLoop>,
     /// Under a stop rule by duration, in a trial that was not cut short: committed transactions, each by the share of its time that lies in the
-    /// window, those that began in the warm-up or ended in the grace period included. In an open loop a transaction's time
-    /// begins here when a client begins it, not when it was due. Absent in records of older versions.
+    /// window, those that began in the warm-up or ended in the grace period included. A transaction's time
+    /// begins here when a client begins it: after its think time, and in an open loop not when it was due. Absent in records of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work: Option<f64>,
     /// The search for the highest load, whose last step this trial is.
@@ -112,6 +112,21 @@ impl TrialRecord {
     #[must_use]
     pub fn throughput(&self) -> f64 {
         throughput(self.work, self.ledger.committed, self.measured)
+    }
+
+    /// True when it did work in the window: a transaction committed that began in it; or none began in it, because clients were in transactions longer than
+    /// the window, and these committed. Where some began and none of them committed, what was left from the warm-up proves nothing.
+    #[must_use]
+    pub fn has_committed(&self) -> bool {
+        self.ledger.committed > 0 || self.ledger.started == 0 && self.work.is_some_and(|work| work > 0.0)
+    }
+
+    /// True when anything was there to be done: a transaction was begun, or was due.
+    #[must_use]
+    pub fn was_asked(&self) -> bool {
+        let facts = self.facts.as_ref();
+        let in_all = facts.map_or(0, |facts| facts.committed_in_all + facts.unfinished_in_all);
+        self.ledger.started + in_all > 0 || self.open_loop.is_some_and(|open_loop| open_loop.arrived > 0)
     }
 
     /// What a trial says of a metric, in transactions per second or milliseconds; `None` for response times when nothing arrived, and for

@@ -94,7 +94,7 @@ pub(crate) fn run(
         };
         match measured {
             Ok(record) => {
-                tally.has_commits |= record.ledger.committed > 0;
+                tally.has_commits |= record.has_committed();
                 match record.is_whole() {
                     true => tally.measured += 1,
                     false => tally.cut.push(trial.id.clone()),

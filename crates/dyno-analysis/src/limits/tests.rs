@@ -148,6 +148,32 @@ fn a_system_that_did_not_work_has_broken_its_limits() {
 }
 
 #[test]
+fn a_transaction_that_is_longer_than_the_window_is_work() {
+    let mut data = run(3, |_| 5_000.0);
+    for outcome in data.run.outcomes.values_mut() {
+        let TrialOutcome::Finished(record) = outcome else { continue };
+        // Each client is in the midst of a transaction that began before the window and ends after it.
+        let measured = record.measured.as_secs_f64();
+        (record.ledger, record.transaction) = <_>::default();
+        record.work = Some(measured / 3.0);
+    }
+    let rows = judged(&mut data, LimitMeasure::Throughput, 0.25);
+    assert_eq!(verdicts(&rows), [LimitVerdict::Held; 4], "{rows:?}");
+    let rows = judged(&mut data, LimitMeasure::P99, 1e9);
+    assert_eq!(verdicts(&rows), [LimitVerdict::Undecided; 4], "nobody knows its response time");
+    let model = crate::analyse(&data);
+    assert!(model.treatments.iter().all(|row| row.not_working.is_none()), "{:?}", model.treatments);
+
+    for outcome in data.run.outcomes.values_mut() {
+        let TrialOutcome::Finished(record) = outcome else { continue };
+        record.work = Some(0.0);
+    }
+    let rows = judged(&mut data, LimitMeasure::Throughput, 0.25);
+    assert_eq!(verdicts(&rows), [LimitVerdict::Broken; 4]);
+    assert_eq!(rows[0].not_working.map(|it| it.because), Some(NotWorkingReason::NothingCommitted));
+}
+
+#[test]
 fn failed_transactions_are_counted_over_trials_however_many_they_are() {
     let mut data = run(3, |_| 5_000.0);
     for outcome in data.run.outcomes.values_mut() {

@@ -63,6 +63,12 @@ pub enum NotWorkingReason {
     Failures,
     /// It did too little of what arrived.
     KeptBehind,
+    /// Not a single transaction of a background workload was committed.
+    BackgroundNothingCommitted,
+    /// Too many transactions of a background workload failed for good.
+    BackgroundFailures,
+    /// A background workload did too little of what arrived.
+    BackgroundKeptBehind,
 }
 
 /// Trials in which a treatment did not work.

@@ -13,7 +13,7 @@ use dyno_model::limit::{Limit, LimitMeasure, LimitPart};
 use dyno_model::plan::WorkloadPlan;
 use dyno_model::record::{NamedTransactions, OpenLoop, TrialRecord};
 use dyno_model::response::{Bounded, ResponseSummary};
-use dyno_store::fixture::{each_record, one_treatment};
+use dyno_store::fixture::{Shape, each_record, one_treatment};
 use dyno_store::{RunData, TrialOutcome};
 
 /// Reads of 1 ms, nine of ten transactions, and payments of 50 ms of which some fail.
@@ -239,6 +239,70 @@ fn a_workload_beside_has_a_row_with_means_over_trials_sums_and_the_worst_audit()
     assert_eq!((figures.committed, figures.failed, figures.retries), (4 * 960, 4 * 40, 4 * 2));
     assert_eq!(row.audit, AuditVerdict::Violated);
     assert!(analyse(&run()).beside.is_empty());
+}
+
+#[test]
+fn a_background_workload_that_did_not_work_counts_against_its_configuration() {
+    use crate::model::{NotWorkingReason as Reason, Verdict};
+    use dyno_model::finding::Finding;
+    let failures = |share| vec![Finding::Failures { failed: 1_000, share }];
+    let behind = vec![Finding::KeptBehind { share: 0.5, unstarted: 500 }];
+    let open = |arrived| Some(OpenLoop { arrived, ..OpenLoop::default() });
+    // Begun and committed, what arrived at a rate, doubts; what is held against the second system.
+    let rows = [
+        (1_000, 0, None, vec![], Some(Reason::BackgroundNothingCommitted)),
+        (0, 0, open(10), vec![], Some(Reason::BackgroundNothingCommitted)),
+        (1_000, 0, None, failures(1.0), Some(Reason::BackgroundFailures)),
+        (1_000, 900, None, failures(0.1), Some(Reason::BackgroundFailures)),
+        (500, 500, open(1_000), behind, Some(Reason::BackgroundKeptBehind)),
+        (1_000, 1_000, None, vec![], None),
+        // Nothing was to be done.
+        (0, 0, open(0), vec![], None),
+        (0, 0, None, vec![], None),
+    ];
+    for (started, committed, open_loop, findings, expected) in rows {
+        let mut data = Shape { clients: vec![8], blocks: 5, has_trouble: false, ..Shape::small() }.read();
+        let workload = WorkloadPlan::new("sql", WorkloadOptions::default());
+        let plan = BesidePlan { name: "report".to_owned(), workload, clients: 3, rate: None, think: None };
+        data.run.plan.treatments.iter_mut().for_each(|it| it.beside = vec![plan.clone()]);
+        let part = Some(LimitPart::Beside("report".to_owned()));
+        let limit = |part| Limit {
+            measure: LimitMeasure::Mean,
+            value: 1e9,
+            part,
+            treatments: vec![1],
+            aborts: false,
+        };
+        data.run.plan.limits = vec![limit(None), limit(part)];
+        each_record(&mut data.run, |_, record| {
+            let is_second = record.trial.treatment == 1;
+            // By its own figures the second system is twice as good.
+            record.work = Some(if is_second { 2_000.0 } else { 1_000.0 } * record.measured.as_secs_f64());
+            let background = match is_second {
+                true => TrialRecord {
+                    ledger: Ledger { started, committed, failed: started - committed, ..Ledger::default() },
+                    open_loop,
+                    findings: findings.clone(),
+                    ..TrialRecord::default()
+                },
+                false => TrialRecord {
+                    ledger: Ledger { started: 9, committed: 9, ..Ledger::default() },
+                    ..TrialRecord::default()
+                },
+            };
+            record.beside = vec![BesideRecord { name: "report".to_owned(), clients: 3, record: background }];
+        });
+        let model = analyse(&data);
+        let case = format!("{started} {committed} {open_loop:?}");
+        let held: Vec<Option<Reason>> =
+            model.treatments.iter().map(|row| row.not_working.map(|it| it.because)).collect();
+        assert_eq!(held, [None, expected], "{case}");
+        let verdict = model.comparisons[0].effect.verdict;
+        let told = if expected.is_some() { Verdict::Invalid } else { Verdict::Better };
+        assert_eq!(verdict, Some(told), "{case}");
+        let broken: Vec<bool> = model.limits.iter().map(|row| row.verdict == LimitVerdict::Broken).collect();
+        assert_eq!(broken, [expected.is_some(); 2], "{case}: {:?}", model.limits);
+    }
 }
 
 #[test]

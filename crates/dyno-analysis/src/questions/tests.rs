@@ -329,7 +329,7 @@ fn a_side_that_did_not_work_in_one_cell_is_not_better_over_all_of_them() {
         let is_subject = data.run.plan.treatments[record.trial.treatment].levels[0] == "in-place";
         record.work = Some(record.ledger.committed as f64 * if is_subject { 3.0 } else { 1.0 });
         if *id == stopped[0] {
-            record.ledger.committed = 0;
+            (record.ledger.committed, record.work) = (0, Some(0.0));
         }
     }
     let model = crate::analyse(&data);

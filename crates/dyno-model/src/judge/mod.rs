@@ -80,7 +80,7 @@ pub fn judge(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Finding> {
     findings.extend(books(&record.ledger, unbalanced));
     let seconds = record.measured.as_secs_f64();
     findings.extend((seconds < SHORT).then_some(Finding::ShortWindow { seconds }));
-    findings.extend(few_waves(record, asked.load));
+    findings.extend(few_waves(record, asked));
     findings.extend(stalls(record, asked.load));
     findings.extend(audit(record));
     findings.extend(faults(record));
@@ -249,12 +249,14 @@ fn arrivals(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Finding> {
 }
 
 /// A closed loop whose window of a given length holds few transactions of each client, one after the other.
-fn few_waves(record: &TrialRecord, load: &LoadPlan) -> Option<Finding> {
-    if record.work.is_none() || record.open_loop.is_some() || record.transaction.count == 0 {
-        return None;
-    }
-    let each = record.transaction.mean + thought(record, load);
-    let waves = record.measured.0 as f64 / each;
+fn few_waves(record: &TrialRecord, asked: &Asked<'_>) -> Option<Finding> {
+    let work = record.work.filter(|work| *work > 0.0 && record.open_loop.is_none())?;
+    let each = record.transaction.mean + thought(record, asked.load);
+    let waves = match record.transaction.count {
+        // None began in the window: each client did so much.
+        0 => work / f64::from(asked.clients.max(1)),
+        _ => record.measured.0 as f64 / each,
+    };
     (waves < WAVES).then_some(Finding::FewWaves { waves })
 }
 
@@ -299,7 +301,8 @@ fn stalls(record: &TrialRecord, load: &LoadPlan) -> Vec<Finding> {
     // In the course of stages little may be asked for, or nothing at all.
     let course = load.stages.as_ref().map(|stages| Course::of(stages, load.warmup));
     let (opens, closes) = (load.warmup.0, load.warmup.0 + record.measured.0);
-    let committed = record.ledger.committed;
+    // Of transactions that are longer than the window there may be a part only.
+    let committed = record.ledger.committed.max(record.work.map_or(0, |work| work.ceil() as u64));
     let is_expected = |gap: &CommitGap| {
         course.as_ref().is_none_or(|course| {
             let asked = |from: u64, to: u64| course.area(to) - course.area(from);

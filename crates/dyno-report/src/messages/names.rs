@@ -87,6 +87,9 @@ pub(crate) fn because(reason: NotWorkingReason, lang: Lang) -> &'static str {
         NotWorkingReason::NothingCommitted => BECAUSE_NOTHING_COMMITTED,
         NotWorkingReason::Failures => BECAUSE_FAILURES,
         NotWorkingReason::KeptBehind => BECAUSE_KEPT_BEHIND,
+        NotWorkingReason::BackgroundNothingCommitted => BECAUSE_BACKGROUND_COMMITTED_NOTHING,
+        NotWorkingReason::BackgroundFailures => BECAUSE_BACKGROUND_FAILED,
+        NotWorkingReason::BackgroundKeptBehind => BECAUSE_BACKGROUND_FELL_BEHIND,
     }
     .text(lang)
 }

@@ -290,6 +290,9 @@ messages! {
         BECAUSE_NOTHING_COMMITTED: "not a single transaction was committed",
         BECAUSE_FAILURES: "too many transactions failed",
         BECAUSE_KEPT_BEHIND: "too little of what arrived was done",
+        BECAUSE_BACKGROUND_COMMITTED_NOTHING: "a background workload did not commit a single transaction",
+        BECAUSE_BACKGROUND_FAILED: "too many transactions of a background workload failed",
+        BECAUSE_BACKGROUND_FELL_BEHIND: "a background workload fell behind its rate",
     },
     // Conclusions.
     conclusion: conclusion::Texts {

@@ -196,6 +196,9 @@ pub(crate) const JAPANESE: Language<Texts> = Language {
             BECAUSE_NOTHING_COMMITTED: "トランザクションが 1 件もコミットされなかったため",
             BECAUSE_FAILURES: "失敗したトランザクションが多すぎたため",
             BECAUSE_KEPT_BEHIND: "到着したうち処理された割合が小さすぎたため",
+            BECAUSE_BACKGROUND_COMMITTED_NOTHING: "バックグラウンドワークロードのトランザクションが 1 件もコミットされなかったため",
+            BECAUSE_BACKGROUND_FAILED: "バックグラウンドワークロードで失敗したトランザクションが多すぎたため",
+            BECAUSE_BACKGROUND_FELL_BEHIND: "バックグラウンドワークロードが指定した到着レートに追いつかなかったため",
         },
         conclusion: conclusion::Texts {
             INCOMPLETE: "この測定は完了していません。計画された {planned} 試行のうち、最後まで測定済みは {measured}、失敗は {failed}、未完了は {missing} です。以下の内容はすべて、測定済みの試行に基づきます。",

@@ -191,6 +191,9 @@ pub(crate) const KOREAN: Language<Texts> = Language {
             BECAUSE_NOTHING_COMMITTED: "트랜잭션이 한 건도 커밋되지 않음",
             BECAUSE_FAILURES: "실패한 트랜잭션이 너무 많음",
             BECAUSE_KEPT_BEHIND: "도착한 트랜잭션 가운데 처리된 비율이 너무 낮음",
+            BECAUSE_BACKGROUND_COMMITTED_NOTHING: "백그라운드 워크로드의 트랜잭션이 한 건도 커밋되지 않음",
+            BECAUSE_BACKGROUND_FAILED: "백그라운드 워크로드에서 실패한 트랜잭션이 너무 많음",
+            BECAUSE_BACKGROUND_FELL_BEHIND: "백그라운드 워크로드가 지정한 요청률을 따라가지 못함",
         },
         conclusion: conclusion::Texts {
             INCOMPLETE: "이번 측정은 완료되지 않았습니다. 계획한 시행 {planned}회 중 끝까지 측정 {measured}회, 실패 {failed}회, 미완료 {missing}회입니다. 아래 내용은 모두 측정된 시행에 근거합니다.",
