@@ -54,6 +54,19 @@ async fn connect(target: &Target, io: &Io) -> Result<Connection> {
     }
 }
 
+impl Connection {
+    /// Sends a statement `COPY ... FROM stdin` and its rows, which are written in the format that it names; PostgreSQL's alone.
+    ///
+    /// # Errors
+    /// When the server refuses the statement or a row, or is lost.
+    pub async fn copy_text(&mut self, sql: &str, rows: &str) -> Result<u64> {
+        match self {
+            Self::Postgres(connection) => connection.copy_text(sql, rows).await,
+            _ => Err(FailureKind::Unsupported.failure("only PostgreSQL takes rows behind a COPY")),
+        }
+    }
+}
+
 impl Driver for Connection {
     async fn connect(target: &Target, io: &Io) -> Result<Self> {
         let connection = connect(target, io).await?;

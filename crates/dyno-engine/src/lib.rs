@@ -9,6 +9,7 @@
 //! * `worker`, `client`: threads that drive many clients each, and the loop of one client with its retry policy; `scheduling`: how
 //!   they share processors with a server;
 //! * [`session`]: a connection with its prepared statements, which measures every statement;
+//! * [`schema`]: what a database holds before clients begin;
 //! * [`recording`]: from single times to histograms per interval;
 //! * [`workload`]: the trait and the native workloads; [`loading`]: how their tables are filled;
 //! * [`random`], [`distribution`]: seeds, streams and key distributions.
@@ -37,6 +38,7 @@ mod own_audit;
 pub mod random;
 pub mod recording;
 mod scheduling;
+pub mod schema;
 pub mod session;
 mod settling;
 pub mod text;

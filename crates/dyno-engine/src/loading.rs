@@ -34,8 +34,7 @@ pub struct Loading<'a> {
 
 type Result<T> = std::result::Result<T, OperationFailure>;
 
-/// Drops the tables if they exist, makes them anew, fills them and builds their indexes; then sends the data set's statements and has it make what is its own, both of
-/// which may read the tables. Returns the number of rows filled.
+/// Drops the tables if they exist, makes them anew, fills them and builds their indexes; then has the data set make what is its own, which may read the tables. Returns the number of rows filled.
 ///
 /// # Errors
 /// When the server refuses anything of it, or the user interrupts ([`FailureKind::Cancelled`]).
@@ -65,7 +64,6 @@ pub fn load(loading: &Loading<'_>, listener: &mut dyn Listener) -> Result<u64> {
     ask(&mut connection, tables.iter().filter(|table| table.rows == 0).flat_map(|table| &table.indexes))?;
     let parts = loading.data.parts();
     for part in if parts.is_empty() { vec![loading.data] } else { parts } {
-        send(&mut connection, part.statements())?;
         part.make(loading.target, loading.interrupts)?;
     }
     // Fresh statistics for the planner, so that the first trial does not run on guesses.
@@ -76,18 +74,6 @@ pub fn load(loading: &Loading<'_>, listener: &mut dyn Listener) -> Result<u64> {
     }
     block_on(connection.close());
     Ok(total)
-}
-
-/// Sends the statements of a data set.
-fn send(connection: &mut Connection, statements: &[String]) -> Result<()> {
-    for statement in statements {
-        let pointed = |failure: OperationFailure| match failure.pointed(statement) {
-            Some(lines) => OperationFailure { message: format!("{}\n{lines}", failure.message), ..failure },
-            None => failure,
-        };
-        block_on(connection.query(statement, &mut Discard)).map_err(pointed)?;
-    }
-    Ok(())
 }
 
 /// Fills one table, which exists and is empty, with this many connections at once, and builds its indexes after `is_filled` was

@@ -10,6 +10,7 @@ use crate::measure::start::Start;
 use crate::native_clients::NativeClients;
 use crate::own_audit::OwnAudit;
 use crate::recording::{Kinds, Totals};
+use crate::schema;
 use crate::session::COMMIT;
 use crate::settling::{OpenSessions, observe, settle};
 use crate::trial_input::{Counters, NodeState, Role, TrialInput};
@@ -247,6 +248,12 @@ fn trial(
 ) -> Result<TrialRecord, TrialError> {
     listener.event(&input.load.enters(Phase::Ramp));
     let mut observers = block_on(observers(&input.nodes)).map_err(TrialError::Ramp)?;
+    let schema = match input.role {
+        Role::Beside(_) => None,
+        Role::Alone | Role::Leads(_) => {
+            block_on(schema::read(&mut observers[0], input.nodes[0].target.engine))
+        }
+    };
     let baselines = baselines(clients, &mut observers).map_err(TrialError::Baseline)?;
     let server_version = observers[0].server_version().to_owned();
     let load = LoadInput { growth: clients.growth(&baselines[0]), ..input.load.clone() };
@@ -271,6 +278,7 @@ fn trial(
     let mut record = TrialRecord {
         loading: input.loading,
         growth: load.growth,
+        schema,
         server_counters: growth(&before, &after),
         ..measured.trial_record(input.trial.clone(), input.started_at.clone(), server_version)
     };

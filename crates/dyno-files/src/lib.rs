@@ -20,6 +20,9 @@ use std::path::Path;
 /// Largest script, specification, certificate or file of options, bytes. None that anybody wrote by hand comes near.
 pub const SCRIPT_MAX: u64 = 64 << 20;
 
+/// Largest text that makes the tables of a run, which may be a dump, bytes. All of it is in memory while it is sent.
+pub const SETUP_MAX: u64 = 1 << 30;
+
 /// Opens a regular file of at most `limit` bytes for reading; links are followed. It does not wait for anybody to write. `/dev/null` is an
 /// empty file, because people name it to say that they have none.
 ///

@@ -19,6 +19,11 @@ impl ControlConnection {
         Self::open_with(target, Patience::for_questions(target))
     }
 
+    /// For statements that take the longer the more data there are; an interrupt by the user ends them.
+    pub(crate) fn open_to_work(target: &Target) -> Asked<Self> {
+        Self::open_with(target, Patience::for_work(target).hasty())
+    }
+
     /// For statements that remove what dyno made, however much that is, also after the user has asked for the end.
     pub(crate) fn open_to_clean_up(target: &Target) -> Asked<Self> {
         Self::open_with(target, Patience::for_work(target).unhurried())

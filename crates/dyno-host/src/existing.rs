@@ -161,7 +161,7 @@ pub fn connect(
 ) -> Result<ConnectedSystem, HostError> {
     let target = target(system, query_mode, connect_timeout)?;
     let place = place(system);
-    if let (Endpoint::File(path), DataPolicy::Existing) = (&target.endpoint, system.data)
+    if let (Endpoint::File(path), DataPolicy::Existing | DataPolicy::Copy) = (&target.endpoint, system.data)
         && !path.exists()
     {
         // SQLite would make an empty one.

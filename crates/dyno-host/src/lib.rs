@@ -29,6 +29,7 @@
 
 pub mod checkup;
 mod control_connection;
+pub mod copies;
 pub mod counters;
 pub mod data_set;
 pub mod databases;

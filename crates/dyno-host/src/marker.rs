@@ -13,8 +13,7 @@ use dyno_model::failure::OperationFailure;
 use dyno_model::target::{Endpoint, Engine, Target};
 use std::collections::BTreeSet;
 
-/// The table that marks a database as dyno's.
-pub const MARKER_TABLE: &str = "dyno_marker";
+pub use dyno_model::schema::MARKER_TABLE;
 
 /// Takes the place of the names of tables, views and sequences that a program is about to make and nobody knows yet, among those of
 /// [`Claim::record_tables`]. [`Claim::adopt_all`] puts their names in its place.
@@ -198,6 +197,27 @@ pub fn claim_made(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, 
     let failed = not_marked(&claim.database);
     Marker::open(target).and_then(|mut marker| marker.record(DATABASE, options)).map_err(failed)?;
     Ok(claim)
+}
+
+/// Marks a copy that dyno has just made, or is about to fill, as its own with everything in it.
+///
+/// # Errors
+/// When it cannot be marked.
+pub fn claim_copy(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, HostError> {
+    let database = database_name(target);
+    let failed = not_marked(&database);
+    let mut marker = Marker::open(target).map_err(failed)?;
+    // An original that dyno made or used has a marker of its own, which lists what was there.
+    if !marker.tables().map_err(failed)?.contains(MARKER_TABLE) {
+        marker.create().map_err(failed)?;
+    }
+    let recorded = marker.session.rows(&format!("SELECT table_name FROM {MARKER_TABLE}")).map_err(failed)?;
+    let recorded: BTreeSet<String> = recorded.into_iter().flatten().flatten().collect();
+    for row in ["", DATABASE, EVERYTHING].into_iter().filter(|row| !recorded.contains(*row)) {
+        marker.record(row, options).map_err(failed)?;
+    }
+    let tables = BTreeSet::from([EVERYTHING.to_owned()]);
+    Ok(Claim { database, is_forced: false, tables, replaced: BTreeSet::new() })
 }
 
 /// Removes what dyno made in a database, as [`cleanup`] does, and claims it anew. One that dyno made stays marked so.

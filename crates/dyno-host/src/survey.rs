@@ -58,7 +58,7 @@ pub fn survey(target: &Target) -> Asked<Option<Survey>> {
     let mut session = ControlConnection::open(target)?;
     let number = |field: Option<String>| field.and_then(|text| text.parse().ok());
     let mut tables: Vec<TableFound> = Vec::new();
-    for row in session.rows(questions.tables)? {
+    for row in session.rows(target.engine.dialect().tables)? {
         let mut fields = row.into_iter();
         let mut next = || fields.next().flatten();
         let (Some(name), Some(sql)) = (next(), next()) else { continue };
@@ -69,6 +69,11 @@ pub fn survey(target: &Target) -> Asked<Option<Survey>> {
             bytes: number(next()),
             ..TableFound::default()
         });
+    }
+    for (name, bytes) in questions.sizes.map_or(Ok(Vec::new()), |sql| session.pairs(sql))? {
+        if let Some(table) = tables.iter_mut().find(|table| table.name == name) {
+            table.bytes = bytes.parse().ok();
+        }
     }
     let mut last = None;
     for row in session.rows(questions.indexes)? {

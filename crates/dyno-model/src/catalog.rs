@@ -4,6 +4,7 @@ use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::PathBuf;
 
 /// The workload that is described by requests in the spec (`[[workload.request]]`) beside its options.
 pub const HTTP: &str = "http";
@@ -77,7 +78,7 @@ pub enum OptionKind {
     Text,
     /// Scripts of the user's own: files, or texts with names.
     Scripts {
-        /// A spec without any is wrong.
+        /// A spec without any is wrong. Where it is not, they make tables, and may be dumps.
         is_required: bool,
     },
     /// A table of texts by text.
@@ -105,8 +106,20 @@ pub struct ScriptText {
     /// Closed loop: how long a client waits before it on average, in place of the load's think time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub think: Option<Nanos>,
-    /// Its text.
+    /// Its text; empty where that stays in its file.
     pub text: String,
+    /// The file of a text that is too long for a plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<ScriptFile>,
+}
+
+/// A file whose text is read when it is needed, and must then be the same.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScriptFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its [checksum](crate::checksum::checksum).
+    pub checksum: String,
 }
 
 /// As on pgbench's command line: a weight of 1 is not written.

@@ -82,6 +82,8 @@ pub enum DataPolicy {
     Own,
     /// They are there already, for example from `sysbench prepare`; dyno neither makes nor removes any.
     Existing,
+    /// They are there already, and dyno works in a copy of their database, which it makes and removes.
+    Copy,
 }
 
 /// Where a password is read when it is needed.

@@ -12,10 +12,11 @@
 //! * [`history`]: what clients read and wrote, and the anomalies in it; [`isolation`]: the levels that forbid them;
 //! * [`stages`]: a load that changes inside a trial; [`beside`]: workloads that run at the same time; [`databases`]: clients spread over several;
 //! * [`limit`]: what figures have to keep to; [`search`]: the highest load at which they do; [`front`]: the first pages of a test report;
+//! * [`schema`]: what a database holds when clients begin;
 //! * [`record`], [`event`]: what is written down about a trial while it runs; [`judge`]: doubts that follow from it;
 //! * [`monitor`]: what is seen beside the load each second, of machine and server; [`observation`]: what is seen of a machine before, and
 //!   [`preflight`]: of everything that an experiment needs;
-//! * [`units`], [`lists`], [`exit_code`].
+//! * [`units`], [`lists`], [`checksum`], [`exit_code`].
 //!
 //! # Invariants
 //! Nothing here reads a clock, a file, the network or the environment: everything is a value that tests can make.
@@ -25,6 +26,7 @@ pub mod address;
 pub mod audit;
 pub mod beside;
 pub mod catalog;
+pub mod checksum;
 pub mod curve;
 pub mod databases;
 pub mod engine;
@@ -54,6 +56,7 @@ pub mod random;
 pub mod record;
 pub mod response;
 pub mod retry;
+pub mod schema;
 pub mod search;
 pub mod secret;
 mod server;

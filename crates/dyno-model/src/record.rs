@@ -9,6 +9,7 @@ use crate::latency::{self, ExactLatency, LatencySummary};
 use crate::ledger::{Ledger, Outcomes, ScriptCounts};
 use crate::plan::{Metric, Trial};
 use crate::response::{Bounded, ResponseSummary};
+use crate::schema::Schema;
 use crate::search::SearchRecord;
 use crate::stages::StageRecord;
 use crate::units::Nanos;
@@ -68,6 +69,10 @@ pub struct TrialRecord {
     pub generator: GeneratorRecord,
     /// Growth of the server's own counters over the window (e.g. `Com_select`, `xact_commit`).
     pub server_counters: BTreeMap<String, i64>,
+    /// Tables, columns, indexes and sizes when the clients began, of the first database where they are spread over several; absent in records of older
+    /// versions, and where the server did not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schema: Option<Schema>,
     /// What the data said.
     pub audit: AuditRecord,
     /// What ended it.

@@ -26,6 +26,7 @@ mod random;
 mod report;
 mod run;
 mod script;
+mod setup;
 mod statistics;
 mod terminal;
 mod transactions;

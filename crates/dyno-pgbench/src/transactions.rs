@@ -8,6 +8,7 @@ use crate::failure;
 use crate::perform::{Performer, Program, Stop, attempt, first_words, roll_back};
 use crate::random::Generator;
 use crate::script::{self, Action, DEFINING, Script, Store};
+use crate::setup::Setup;
 use crate::terminal::Terminal;
 use crate::variables::{Names, Variables};
 use dyno_drivers::{Connection, Driver, Io, Patience, block_on, lock};
@@ -58,8 +59,9 @@ pub fn description() -> WorkloadDescription {
                 name: SETUP,
                 kind: OptionKind::Scripts { is_required: false },
                 default: OptionValue::Scripts(Vec::new()),
-                help: "plain SQL that makes tables and rows, sent once to a server that dyno starts; every start, and every trial after one that writes, \
-                       begins with a copy of what it made",
+                help: "plain SQL that makes tables, rows and indexes, or a dump of pg_dump, mysqldump or mariadb-dump; sent once to a server that dyno starts, \
+                       where every start, and every trial after one that writes, begins with a copy of what it made; or to each copy of a database \
+                       (`data = \"copy\"` of the system)",
             },
             OptionDescription {
                 name: AUDIT,
@@ -84,55 +86,6 @@ pub struct Transactions {
     setup: Setup,
     audit: OwnAudit,
     quoting: Quoting,
-}
-
-/// What makes the tables.
-struct Setup {
-    statements: Vec<String>,
-    /// True when no script is known to change anything.
-    is_reusable: bool,
-}
-
-impl Setup {
-    /// # Errors
-    /// When a text holds more than plain statements.
-    fn of(options: &WorkloadOptions, quoting: Quoting) -> Result<Vec<String>, String> {
-        let mut statements = Vec::new();
-        // Runs of older versions, which are gone on with, have no such option.
-        let given = if options.0.contains_key(SETUP) { options.scripts(SETUP) } else { &[] };
-        for given in given {
-            let mut names = Names::default();
-            let parsed = script::parse(&given.name, &given.text, 1, quoting, &mut names);
-            for command in parsed.map_err(|error| format!("the setup {error}"))?.commands {
-                match &command.action {
-                    Action::Sql(sql) if sql.parameters().is_empty() && sql.store == Store::Nothing => {
-                        let mut text = String::new();
-                        sql.write(&Variables::default(), &names, &mut text);
-                        statements.push(text);
-                    }
-                    _ => {
-                        let reason = "it is sent as it stands, without variables and backslash commands";
-                        return Err(format!("the setup {}, {:?}: {reason}", given.name, command.line));
-                    }
-                }
-            }
-        }
-        Ok(statements)
-    }
-}
-
-impl DataSet for Setup {
-    fn fingerprint(&self) -> String {
-        self.statements.join(";\n")
-    }
-
-    fn is_reusable(&self) -> bool {
-        self.is_reusable && !self.statements.is_empty()
-    }
-
-    fn statements(&self) -> &[String] {
-        &self.statements
-    }
 }
 
 impl Transactions {
@@ -160,16 +113,17 @@ impl Transactions {
         for (name, value) in PRESET {
             beginning.set(names.slot(name), Value::Integer(value));
         }
-        let statements = Setup::of(options, quoting)?;
+        // Runs of older versions, which are gone on with, have no such option.
+        let given = if options.0.contains_key(SETUP) { options.scripts(SETUP) } else { &[] };
+        let setup = Setup::new(given, quoting)?;
         let known: Vec<_> = scripts.iter().map(|script| (script.name.as_str(), is_whole(script))).collect();
         let audit = OwnAudit::new(options.texts(AUDIT), &known)?;
         let program = Arc::new(Program::new(scripts, names, engine, query_mode, kind_name));
-        let setup = Setup { statements, is_reusable: false };
         let think = options.scripts(SCRIPTS).iter().map(|script| script.think).collect();
         let isolation = isolation_setup(options, engine)?;
-        let workload = Self { program, isolation, think, beginning, setup, audit, quoting };
-        let is_reusable = workload.writing().is_none();
-        Ok(Self { setup: Setup { is_reusable, ..workload.setup }, ..workload })
+        let mut workload = Self { program, isolation, think, beginning, setup, audit, quoting };
+        workload.setup.is_reusable = workload.writing().is_none();
+        Ok(workload)
     }
 
     /// The first statement that is not known to leave the data as they are: the script's name and the statement's first line.
@@ -443,6 +397,7 @@ mod tests {
             weight: *weight,
             think: None,
             text: (*text).to_owned(),
+            file: None,
         };
         let scripts = OptionValue::Scripts(scripts.iter().map(script).collect());
         let options = WorkloadOptions(BTreeMap::from([(SCRIPTS.to_owned(), scripts)]));

@@ -9,7 +9,7 @@ use dyno_engine::loading::{self, Loading};
 use dyno_engine::workload::DataSet;
 use dyno_host::marker::{ClaimOptions, EVERYTHING};
 use dyno_model::event::Listener;
-use dyno_model::failure::FailureKind;
+use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::plan::{DataPolicy, Trial};
 use dyno_model::target::Target;
 use dyno_model::units::Nanos;
@@ -91,6 +91,9 @@ impl Provider<'_, '_> {
         if data.is_reusable() && ready.has_loaded(&data.fingerprint()) {
             return Ok(Nanos(0));
         }
+        if self.systems.data_policy(system) == DataPolicy::Copy {
+            return self.copy(system, data);
+        }
         let mut places: Vec<(Target, &dyn DataSet)> = Vec::new();
         for (name, workload) in &data.databases {
             let tables = names(workload.data());
@@ -115,6 +118,19 @@ impl Provider<'_, '_> {
         let ready = self.systems.ready(system).expect("it is still up");
         ready.loaded = Some(data.fingerprint());
         Ok(time.into())
+    }
+
+    /// Makes a fresh copy of a system's database, and sends to it what scripts of SQL set up.
+    fn copy(&mut self, system: usize, data: &Together<'_>) -> Result<Nanos, Missing> {
+        let began = Instant::now();
+        self.systems.claimed(system, Ready::work_in_copy).map_err(Missing::Trial)?;
+        let ready = self.systems.ready(system).expect("it is still up");
+        let target = ready.target();
+        for setup in data.setups() {
+            setup.make(&target, self.interrupts.count()).map_err(|failure| failed(&failure))?;
+        }
+        ready.loaded = Some(data.fingerprint());
+        Ok(began.elapsed().into())
     }
 
     /// Says what is about to be made in a system's own database, and clears away what cannot be made twice. Returns where that is.
@@ -162,6 +178,14 @@ fn load_databases(
     Ok(time)
 }
 
+/// Why there are no data.
+fn failed(failure: &OperationFailure) -> Missing {
+    match failure.kind {
+        FailureKind::Cancelled => Missing::Interrupted,
+        _ => Missing::Trial(format!("the data could not be loaded: {failure}")),
+    }
+}
+
 /// Loads data sets, one after another; returns the time it took.
 fn load(
     trial: &Trial,
@@ -175,11 +199,10 @@ fn load(
         let loading = Loading { trial: &trial.id, target, data: *data, interrupts: interrupts.count() };
         match loading::load(&loading, listener) {
             Ok(_) => {}
-            Err(failure) if failure.kind == FailureKind::Cancelled => return Err(Missing::Interrupted),
             Err(failure) => {
-                return Err(match ready.ending() {
-                    Some(reason) => Missing::System(reason),
-                    None => Missing::Trial(format!("the data could not be loaded: {failure}")),
+                return Err(match (failed(&failure), ready.ending()) {
+                    (Missing::Trial(_), Some(reason)) => Missing::System(reason),
+                    (missing, _) => missing,
                 });
             }
         }

@@ -186,7 +186,7 @@ fn refusal(text: &str) -> Option<String> {
 
 /// What follows from a spec, or what is wrong with it. Files that it names are there.
 fn plan(text: &str) -> Result<Plan, String> {
-    let script = |file: &Path| {
+    let script = |file: &Path, _: dyno_model::spec::TextKind| {
         Ok(match file.extension().and_then(|ending| ending.to_str()) {
             Some("csv") => "seconds,rate\n0,10\n60,20\n".to_owned(),
             _ => "SELECT 1;".to_owned(),

@@ -321,6 +321,9 @@ impl<'p> Look<'p, '_> {
     /// Whether a database may be used, and whether scripts find in it what they need.
     fn database(&mut self, source: &ExistingSystem, target: &Target, yes_write_to: Option<&str>) {
         let options = ClaimOptions { experiment: &self.plan.name, created_at: "", yes_write_to };
+        if source.data == DataPolicy::Copy {
+            return self.originals(target);
+        }
         let claim = marker::examine(target, &options);
         if let Err(error) = &claim
             && !(source.data == DataPolicy::Existing && scripts_only(self.plan, self.index))
@@ -329,6 +332,19 @@ impl<'p> Look<'p, '_> {
         }
         self.scripts(source, target, claim.as_ref().ok());
         self.programs(source, target, claim.as_ref().ok());
+    }
+
+    /// Whether scripts find what they need in the database that is copied for them, unless they set up something first.
+    fn originals(&mut self, target: &Target) {
+        let workloads = self.workloads().filter(|together| together.setups().all(|it| !it.is_made_once()));
+        let mut tell = self.once();
+        for member in workloads.flat_map(|together| together.members) {
+            match member.workload {
+                AnyWorkload::Sql(sql) => rehearsed(sql.rehearse(target), &mut tell),
+                AnyWorkload::Lua(lua) => rehearsed(lua.rehearse(target), &mut tell),
+                AnyWorkload::Native(_) => {}
+            }
+        }
     }
 
     /// What scripts ask of a system that dyno does not start, and do not get; the system is not asked.
@@ -340,7 +356,7 @@ impl<'p> Look<'p, '_> {
             for member in &together.members {
                 match &member.workload {
                     AnyWorkload::Sql(sql) => {
-                        if !sql.data().statements().is_empty() {
+                        if sql.data().is_made_once() && source.data != DataPolicy::Copy {
                             tell(Obstacle::SetupElsewhere);
                         }
                         if is_own && !together.brings_others_data() {
@@ -369,7 +385,7 @@ impl<'p> Look<'p, '_> {
                 DataPolicy::Own if is_brought && claim.is_some_and(|claim| claim.is_forced) => {
                     tell(Obstacle::DatabaseNotEmpty { database: database.clone() });
                 }
-                DataPolicy::Own => {}
+                DataPolicy::Own | DataPolicy::Copy => {}
                 DataPolicy::Existing => {
                     rehearsed(lua.rehearse(target), &mut tell);
                     if claim.is_none() {

@@ -6,11 +6,11 @@ use crate::one_line;
 use crate::together::Together;
 use crate::workload;
 use dyno_engine::workload::DataSet;
-use dyno_files::{SCRIPT_MAX, reason};
+use dyno_files::{SCRIPT_MAX, SETUP_MAX, reason};
 use dyno_model::catalog::WorkloadDescription;
 use dyno_model::exit_code::SPEC_INVALID;
-use dyno_model::plan::{Plan, Treatment};
-use dyno_model::spec::{self, Input};
+use dyno_model::plan::{DataPolicy, Plan, SystemSource, Treatment};
+use dyno_model::spec::{self, Input, TextKind};
 use dyno_model::words;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -85,14 +85,17 @@ fn input<'a>(name: &'a str, text: &'a str) -> Input<'a> {
     }
 }
 
-fn script(file: &Path) -> Result<String, String> {
-    let bytes =
-        dyno_files::read(file, SCRIPT_MAX).map_err(|error| match neighbour(file, &[".sql", ".lua"]) {
-            Some(name) if error.kind() == ErrorKind::NotFound => {
-                format!("{}; did you mean `{}`?", reason(&error), file.with_file_name(name).display())
-            }
-            _ => reason(&error),
-        })?;
+fn script(file: &Path, kind: TextKind) -> Result<String, String> {
+    let limit = match kind {
+        TextKind::Script => SCRIPT_MAX,
+        TextKind::Setup => SETUP_MAX,
+    };
+    let bytes = dyno_files::read(file, limit).map_err(|error| match neighbour(file, &[".sql", ".lua"]) {
+        Some(name) if error.kind() == ErrorKind::NotFound => {
+            format!("{}; did you mean `{}`?", reason(&error), file.with_file_name(name).display())
+        }
+        _ => reason(&error),
+    })?;
     String::from_utf8(bytes).map_err(|error| format!("line {} is not UTF-8", line_of(&error).1))
 }
 
@@ -106,7 +109,10 @@ fn line_of(error: &FromUtf8Error) -> (usize, usize) {
 fn shared_data(plan: &Plan, treatment: &Treatment) -> Option<String> {
     // Options that do not fit are told by preflight.
     let data = Together::of(plan, treatment).ok()?;
-    data.is_reusable().then(|| data.fingerprint())
+    let source = &plan.systems[treatment.system].source;
+    let is_copied = matches!(source, SystemSource::Existing(existing) if existing.data == DataPolicy::Copy);
+    // Where tables are used as they are, nothing is made that could be shared.
+    (data.is_reusable() && (is_copied || data.brings_data())).then(|| data.fingerprint())
 }
 
 fn read(path: &Path) -> Result<String, Failure> {

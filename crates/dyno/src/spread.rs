@@ -47,7 +47,7 @@ impl Spread {
                 let claimed = |(name, claim)| Database { name, only_reads: false, claim };
                 names.into_iter().zip(claims).map(claimed).collect()
             }
-            DataPolicy::Existing => found(base, names, wish.only_reads, options)?,
+            DataPolicy::Existing | DataPolicy::Copy => found(base, names, wish.only_reads, options)?,
         };
         self.0.extend(entered);
         Ok(())

@@ -2,6 +2,7 @@
 
 use crate::spread::Spread;
 use dyno_engine::Node;
+use dyno_host::copies;
 use dyno_host::counters;
 use dyno_host::existing::ConnectedSystem;
 use dyno_host::marker::{self, Claim, ClaimOptions};
@@ -37,6 +38,8 @@ pub(crate) struct Ready {
     pub(crate) spread: Spread,
     /// What stops it, if a command of the user's started it.
     pub(crate) turn: Option<Turn>,
+    /// The database of which it works in a copy.
+    pub(crate) original: Option<Target>,
 }
 
 /// Whose server it is.
@@ -60,6 +63,7 @@ impl Ready {
             gates: Vec::new(),
             spread: Spread::default(),
             turn: None,
+            original: None,
         }
     }
 
@@ -74,6 +78,20 @@ impl Ready {
     /// True when dyno or a command of the user's started it.
     pub(crate) fn is_started(&self) -> bool {
         self.turn.is_some() || self.managed().is_some()
+    }
+
+    /// Makes a fresh copy of its database, and works in that from here on.
+    ///
+    /// # Errors
+    /// When there is none to be had, in words.
+    pub(crate) fn work_in_copy(&mut self, options: &ClaimOptions<'_>) -> Result<(), String> {
+        let Source::Existing(existing) = &mut self.source else { return Ok(()) };
+        let original = self.original.get_or_insert_with(|| existing.target.clone());
+        existing.target = original.clone();
+        self.loaded = None;
+        self.claim = Some(copies::make(original, options).map_err(|error| error.to_string())?);
+        existing.target = copies::place(original);
+        Ok(())
     }
 
     /// Sessions that are opened from here on can change no data; for systems that were there.
@@ -135,6 +153,7 @@ impl Ready {
         self.ways = known.ways;
         self.gates = known.gates;
         self.spread = known.spread;
+        self.original = known.original;
         if let (Some(claim), Some(known)) = (&mut self.claim, known.claim) {
             claim.replaced.extend(known.replaced);
         }

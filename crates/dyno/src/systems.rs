@@ -8,6 +8,7 @@ use crate::system::{Ready, Source};
 use crate::together::{Together, only_reads, unmake};
 use dyno_drivers::patience::is_end_requested;
 use dyno_engine::workload::DataSet as _;
+use dyno_host::copies;
 use dyno_host::data_set::{DataSetKey, SavedDataSet, loader};
 use dyno_host::databases;
 use dyno_host::existing;
@@ -213,6 +214,8 @@ impl<'p> Systems<'p> {
         }
         let policy = self.data_policy(system);
         let claim = match policy {
+            // The original is only read.
+            DataPolicy::Copy => return Ok((ready, version, settings)),
             DataPolicy::Own if is_new => marker::claim_made(&ready.target(), &options),
             DataPolicy::Own => marker::claim(&ready.target(), &options),
             DataPolicy::Existing => marker::examine(&ready.target(), &options),
@@ -520,6 +523,11 @@ impl<'p> Systems<'p> {
         let stopped = match ready.source {
             Source::Managed(server) => Some(server.stop().problems),
             Source::Existing(existing) => {
+                if let Some(original) = &ready.original {
+                    let name = &self.plan.systems[system].name;
+                    let problem = copies::remove(original).err();
+                    tell_problems(problem.map(|error| not_removed(name, &error.to_string())), listener);
+                }
                 if self.data_policy(system) == DataPolicy::Own {
                     let (name, problems) =
                         (&self.plan.systems[system].name, ready.spread.clean_up(&existing.target));

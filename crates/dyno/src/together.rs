@@ -163,6 +163,20 @@ impl<'p> Together<'p> {
         others.map(|it| it.workload.data()).any(brings)
     }
 
+    /// What scripts of SQL set up, each once.
+    pub(crate) fn setups(&self) -> impl Iterator<Item = &dyn DataSet> {
+        self.makers().filter(|workload| matches!(workload, AnyWorkload::Sql(_))).map(AnyWorkload::data)
+    }
+
+    /// What two would make in the same way is made once.
+    fn makers(&self) -> impl Iterator<Item = &AnyWorkload> {
+        let is_first = |at: &usize| {
+            let (before, rest) = self.members.split_at(*at);
+            !before.iter().any(|it| it.workload.makes_all_of(&rest[0].workload))
+        };
+        (0..self.members.len()).filter(is_first).map(|at| &self.members[at].workload)
+    }
+
     /// The workload of the first database and those of the others, where clients are spread over several.
     pub(crate) fn take_databases(&mut self) -> Option<(AnyWorkload, Vec<AnyWorkload>)> {
         let mut all = std::mem::take(&mut self.databases).into_iter().map(|(_, workload)| workload);
@@ -280,14 +294,8 @@ impl DataSet for Together<'_> {
         self.tables.iter().map(|(_, _, table)| table.clone()).collect()
     }
 
-    /// What two would make in the same way is made once.
     fn parts(&self) -> Vec<&dyn DataSet> {
-        let is_first = |at: usize| {
-            let (before, rest) = self.members.split_at(at);
-            !before.iter().any(|it| it.workload.makes_all_of(&rest[0].workload))
-        };
-        let firsts = (0..self.members.len()).filter(|at| is_first(*at));
-        firsts.map(|at| self.members[at].workload.data()).collect()
+        self.makers().map(AnyWorkload::data).collect()
     }
 
     fn is_made_once(&self) -> bool {
@@ -316,7 +324,10 @@ mod tests {
             "title = \"t\"\n[[system]]\nname = \"A\"\nserver = {{ kind = \"sqlite\" }}\n[load]\nclients = 2\nduration = \"1s\"\n\
              [workload]\n{own}\n[[beside]]\nname = \"night\"\n[beside.workload]\n{beside}\n"
         );
-        let script = |file: &std::path::Path| match file.extension().and_then(|ending| ending.to_str()) {
+        let script = |file: &std::path::Path, _: dyno_model::spec::TextKind| match file
+            .extension()
+            .and_then(|ending| ending.to_str())
+        {
             Some("lua") => Ok("function prepare() end function event() end".to_owned()),
             _ => Err("no such file".to_owned()),
         };

@@ -78,7 +78,7 @@ impl AnyWorkload {
     /// True when what the other makes by statements is there once this has made its own.
     pub(crate) fn makes_all_of(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Sql(one), Self::Sql(other)) => one.data().statements() == other.data().statements(),
+            (Self::Sql(one), Self::Sql(other)) => one.data().fingerprint() == other.data().fingerprint(),
             _ => false,
         }
     }

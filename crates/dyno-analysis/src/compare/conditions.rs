@@ -14,6 +14,7 @@ use dyno_model::finding::{Finding, Severity};
 use dyno_model::lists;
 use dyno_model::plan::{DataPolicy, ExistingSystem, SystemPlan, SystemSource};
 use dyno_model::record::TrialRecord;
+use dyno_model::schema::{Schema, SchemaDifference};
 use dyno_store::environment::Environment;
 use dyno_store::{Run, SystemReport, TrialOutcome, seconds_between};
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,6 +42,7 @@ pub(super) fn findings(
     systems(&mut findings, base, new, matching);
     plans(&mut findings, base, new, matching);
     scripts(&mut findings, base, new);
+    schemas(&mut findings, base, new, matching);
     trials(&mut findings, base, new);
     for (side, pool) in pools {
         folders(&mut findings, side, pool);
@@ -231,6 +233,24 @@ fn plans(findings: &mut Findings, base: &Pool<'_>, new: &Pool<'_>, matching: &Ma
     findings.differs(Condition::Workload, "", differences(workload));
 }
 
+/// What the databases held that differs; the same difference of several treatments once.
+fn schemas(findings: &mut Findings, base: &Pool<'_>, new: &Pool<'_>, matching: &Matching) {
+    let found = |(one, other): &(usize, usize)| {
+        Some((base.treatments[*one].schema?.0, new.treatments[*other].schema?.0))
+    };
+    let pairs: Vec<(&Schema, &Schema)> = matching.pairs.iter().filter_map(found).collect();
+    let kinds: [(Condition, SchemaDifferences); 2] =
+        [(Condition::Schema, Schema::differences), (Condition::TableSizes, Schema::size_differences)];
+    for (condition, differences) in kinds {
+        let all = pairs.iter().flat_map(|(base, new)| differences(base, new));
+        let all = all.map(|(name, base, new)| Difference { name, base, new });
+        findings.differs(condition, "", lists::distinct(all));
+    }
+}
+
+/// What differs between two schemas, in some respect.
+type SchemaDifferences = fn(&Schema, &Schema) -> Vec<SchemaDifference>;
+
 /// Runs of a single trial have no spec (`dyno_model::single`). In its place they write down the scripts that they ran, between lines of
 /// comments; the plan has only their names.
 fn scripts(findings: &mut Findings, base: &Pool<'_>, new: &Pool<'_>) {
@@ -238,7 +258,8 @@ fn scripts(findings: &mut Findings, base: &Pool<'_>, new: &Pool<'_>) {
         let [treatment] = &run.plan.treatments[..] else { return true };
         let is_own = matches!(
             &run.plan.systems[treatment.system].source,
-            SystemSource::Managed(_) | SystemSource::Existing(ExistingSystem { data: DataPolicy::Own, .. })
+            SystemSource::Managed(_)
+                | SystemSource::Existing(ExistingSystem { data: DataPolicy::Own | DataPolicy::Copy, .. })
         );
         is_own || treatment.workload.kind != run.plan.name
     };

@@ -322,6 +322,10 @@ pub enum Condition {
     Workload,
     /// Scripts, where they are written down.
     Scripts,
+    /// Tables, columns and indexes of the databases.
+    Schema,
+    /// Sizes of tables that both have.
+    TableSizes,
 }
 
 /// One value that differs. Several values of one side are joined by ` | `; what a side does not have is empty.

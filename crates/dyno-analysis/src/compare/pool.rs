@@ -4,9 +4,10 @@ use crate::standing::Standing;
 use crate::stats::sides::Place;
 use dyno_model::beside::BesidePlan;
 use dyno_model::catalog::OptionValue;
-use dyno_model::plan::{Stages, StopRule, SystemPlan, SystemSource, Treatment, WorkloadPlan};
+use dyno_model::plan::{DataPolicy, Stages, StopRule, SystemPlan, SystemSource, Treatment, WorkloadPlan};
 use dyno_model::record::TrialRecord;
 use dyno_model::retry::RetryPolicy;
+use dyno_model::schema::{Schema, SchemaDifference};
 use dyno_model::search::Search;
 use dyno_store::{Run, TrialOutcome};
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,6 +26,8 @@ pub(crate) struct PooledTreatment<'a> {
     pub(super) standing: Standing<'a>,
     /// Where those that are compared were measured, in their order.
     pub(super) places: Vec<Place>,
+    /// What the database held in the first trial that says so, and that trial's run.
+    pub(super) schema: Option<Found<'a>>,
 }
 
 impl<'a> PooledTreatment<'a> {
@@ -43,6 +46,31 @@ pub(crate) struct Pool<'a> {
     pub(crate) systems: Vec<&'a SystemPlan>,
     /// Treatments in the order in which plans list them.
     pub(crate) treatments: Vec<PooledTreatment<'a>>,
+    /// By the name of the system: what the first trial found in a database whose tables were there.
+    found: BTreeMap<&'a str, Found<'a>>,
+}
+
+/// A schema with the run that found it.
+type Found<'a> = (&'a Schema, &'a Run);
+
+/// Runs before and after a change of the schema are no repeats.
+fn same_schema(
+    (known, first): Found<'_>,
+    (schema, run): Found<'_>,
+    differences: fn(&Schema, &Schema) -> Vec<SchemaDifference>,
+) -> Result<(), PoolError> {
+    // What changed within a run, a trial after the other, is no difference between runs.
+    if std::ptr::eq(first, run) {
+        return Ok(());
+    }
+    let differences = differences(known, schema).into_iter();
+    let differences: Vec<_> = differences.map(|(name, one, two)| (name, shown(&one), shown(&two))).collect();
+    if differences.is_empty() { Ok(()) } else { Err(plans_differ(differences, first, run)) }
+}
+
+/// True of a system whose tables were there before the run, which works in them.
+fn uses_what_is_there(system: &SystemPlan) -> bool {
+    matches!(&system.source, SystemSource::Existing(existing) if existing.data == DataPolicy::Existing)
 }
 
 /// Runs that are not repeats of the same thing.
@@ -93,6 +121,7 @@ impl<'a> Pool<'a> {
             factors: &first.plan.factors,
             systems: Vec::new(),
             treatments: Vec::new(),
+            found: BTreeMap::new(),
         };
         for run in ordered {
             if run.plan.factors != pool.factors {
@@ -140,6 +169,15 @@ impl<'a> Pool<'a> {
             }
             if let TrialOutcome::Finished(record) = outcome {
                 pooled.records.push(record);
+                if let Some(schema) = &record.schema {
+                    let known = *pooled.schema.get_or_insert((schema, run));
+                    same_schema(known, (schema, run), Schema::differences)?;
+                    // Where dyno makes the tables, they may depend on clients and levels.
+                    if uses_what_is_there(&run.plan.systems[run.plan.treatments[trial.treatment].system]) {
+                        let known = *self.found.entry(pooled.system).or_insert((schema, run));
+                        same_schema(known, (schema, run), Schema::differences_in_common)?;
+                    }
+                }
             }
         }
         self.runs.push(run);
@@ -156,7 +194,8 @@ impl<'a> Pool<'a> {
         };
         let Some(position) = self.treatments.iter().position(is_same) else {
             let (records, standing, places) = (Vec::new(), Standing::default(), Vec::new());
-            self.treatments.push(PooledTreatment { treatment, system, run, records, standing, places });
+            let pooled = PooledTreatment { treatment, system, run, records, standing, places, schema: None };
+            self.treatments.push(pooled);
             return Ok(self.treatments.len() - 1);
         };
         let known = &self.treatments[position];

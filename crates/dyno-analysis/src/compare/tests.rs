@@ -1,5 +1,7 @@
 //! Pooling, matching, conditions and verdicts, on synthetic runs whose figures are set by hand.
 
+mod schemas;
+
 use super::*;
 use crate::compare::model::{CompareDoubt, CompareFinding, Condition, MetricPair};
 use dyno_model::audit::AuditCheck;

@@ -136,6 +136,6 @@ impl Driver for Connection {
 }
 
 /// A zero byte would end the text on the wire.
-fn require_no_zero(sql: &str) -> Result<()> {
+pub(super) fn require_no_zero(sql: &str) -> Result<()> {
     if sql.as_bytes().contains(&0) { Err(zero_byte()) } else { Ok(()) }
 }

@@ -1,6 +1,7 @@
 //! Bulk loading by COPY.
 
 use super::connection::{Connection, State};
+use super::driver::require_no_zero;
 use super::protocol::copy::CopyChunk;
 use super::protocol::frontend;
 use super::protocol::reply::{Progress, Reply};
@@ -58,6 +59,49 @@ impl Connection {
             }
             (outcome, _) => Ok(outcome?.affected),
         }
+    }
+
+    /// Sends a statement `COPY ... FROM stdin` and its rows, which are written in the format that it names.
+    ///
+    /// # Errors
+    /// When the server refuses the statement or a row, or is lost.
+    pub async fn copy_text(&mut self, sql: &str, rows: &str) -> Result<u64> {
+        require_no_zero(sql)?;
+        self.begin()?;
+        frontend::query(&mut self.output, |output| output.extend_from_slice(sql.as_bytes()));
+        self.shape.clear();
+        self.send().await?;
+        let mut reply = Reply::default();
+        let mut progress = self.receive(&mut reply, None, &mut Discard).await?;
+        if progress == Progress::CopyIn {
+            progress = match self.send_text(rows, &mut reply).await? {
+                Progress::More if reply.failure.is_none() => self.end_copy(&mut reply, None).await?,
+                Progress::More => self.receive(&mut reply, None, &mut Discard).await?,
+                refused => refused,
+            };
+        }
+        Ok(self.finish(reply, progress)?.affected)
+    }
+
+    /// Sends rows that are written already, until the server has refused one; returns how much of its reply has been read.
+    async fn send_text(&mut self, rows: &str, reply: &mut Reply) -> Result<Progress> {
+        for (number, chunk) in rows.as_bytes().chunks(CHUNK).enumerate() {
+            let length = (chunk.len() + size_of::<u32>()) as u32;
+            self.output.clear();
+            self.output.push(b'd');
+            self.output.extend_from_slice(&length.to_be_bytes());
+            self.output.extend_from_slice(chunk);
+            if let Err(error) = self.stream.write_all(&self.output).await {
+                return Err(self.broken(error).await);
+            }
+            if (number as u64).is_multiple_of(CHUNKS_BETWEEN_LOOKS) || !self.is_blocking {
+                let progress = self.look_for_refusal(reply).await?;
+                if progress != Progress::More || reply.failure.is_some() {
+                    return Ok(progress);
+                }
+            }
+        }
+        Ok(Progress::More)
     }
 
     /// Sends rows until there are no more, one is wrong, or the server has refused one.

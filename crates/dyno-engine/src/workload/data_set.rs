@@ -53,18 +53,13 @@ pub trait DataSet: Send + Sync {
         Vec::new()
     }
 
-    /// Statements that make what the tables above do not have, sent in their order when all tables are filled.
-    fn statements(&self) -> &[String] {
-        &[]
-    }
-
-    /// True when nobody but [`Self::make`] and the statements knows what is made. It cannot be made twice in one place, so such data are restored by copy;
+    /// True when nobody but [`Self::make`] knows what is made. It cannot be made twice in one place, so such data are restored by copy;
     /// where that cannot be, [`Self::unmake`] comes before.
     fn is_made_once(&self) -> bool {
-        !self.statements().is_empty()
+        false
     }
 
-    /// Makes what the tables and statements do not, by a program of the workload's own. An interrupt by the user ends it.
+    /// Makes what the tables above do not have, by statements or a program of the workload's own. An interrupt by the user ends it.
     ///
     /// # Errors
     /// Why it could not be made.

@@ -22,8 +22,8 @@ pub(crate) struct Questions {
 
 /// Questions about the tables of a database, as SQL.
 pub(crate) struct TableQuestions {
-    /// Of each table: name, name in SQL, rows as far as they are known, bytes with indexes.
-    pub(crate) tables: &'static str,
+    /// Of each table whose size the dialect does not tell: name, bytes with indexes.
+    pub(crate) sizes: Option<&'static str>,
     /// Of each column of an index, in the order of the index, the primary key's first: table, index, 1 for the primary key, column, column in SQL, 1 for whole
     /// numbers.
     pub(crate) indexes: &'static str,

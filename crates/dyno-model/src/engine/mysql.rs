@@ -27,7 +27,19 @@ pub(super) const TRAITS: Traits = Traits {
 pub(super) const DIALECT: Dialect = Dialect {
     quoting: Quoting::Mysql,
     user_tables: "SELECT table_name FROM information_schema.tables WHERE table_schema = database()",
+    tables: "SELECT table_name, concat('`', replace(table_name, '`', '``'), '`'), table_rows, data_length + index_length \
+        FROM information_schema.tables WHERE table_schema = database() AND table_type = 'BASE TABLE'",
+    columns: "SELECT c.table_name, concat(c.column_name, ' ', c.column_type, if(c.is_nullable = 'NO', ' NOT NULL', '')) \
+        FROM information_schema.columns c JOIN information_schema.tables t ON t.table_schema = c.table_schema AND t.table_name = c.table_name \
+        WHERE c.table_schema = database() AND t.table_type = 'BASE TABLE' ORDER BY c.table_name, c.ordinal_position",
+    // An expression has no name. Products have words of their own for an index that is there and not used.
+    indexes: "SELECT table_name, index_name, concat(if(max(non_unique) = 0, 'UNIQUE ', ''), max(index_type), ' (', \
+        group_concat(coalesce(column_name, 'expression'), if(sub_part IS NULL, '', concat('(', sub_part, ')')), if(collation = 'D', ' DESC', '') \
+        ORDER BY seq_in_index SEPARATOR ', '), ')' /*!80000 , if(max(is_visible) = 'NO', ' INVISIBLE', '') */ \
+        /*M!100600 , if(max(ignored) = 'YES', ' IGNORED', '') */ ) FROM information_schema.statistics \
+        WHERE table_schema = database() GROUP BY table_name, index_name",
     databases: "SELECT schema_name FROM information_schema.schemata",
+    copying: Copying::Tables,
     begin_to_write: "BEGIN",
     row_lock: " FOR UPDATE",
     isolation: Isolation::Set {

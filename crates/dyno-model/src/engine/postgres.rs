@@ -40,7 +40,20 @@ pub(super) const TRAITS: Traits = Traits {
             AND n.nspname NOT LIKE 'pg\\_toast%' AND n.nspname NOT LIKE 'pg\\_temp%' \
             AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_class'::regclass \
             AND d.objid = c.oid AND d.deptype = 'e')",
+        tables: "SELECT n.nspname || '.' || c.relname, c.oid::regclass::text, nullif(c.reltuples, -1)::bigint, pg_total_relation_size(c.oid) \
+            FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind = 'r' \
+            AND n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\\_%'",
+        columns: "SELECT n.nspname || '.' || c.relname, a.attname || ' ' || format_type(a.atttypid, a.atttypmod) || \
+            CASE WHEN a.attnotnull THEN ' NOT NULL' ELSE '' END \
+            FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_class c ON c.oid = a.attrelid \
+            JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped \
+            AND n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\\_%' ORDER BY 1, a.attnum",
+        indexes: "SELECT n.nspname || '.' || c.relname, i.relname, pg_get_indexdef(x.indexrelid) || CASE WHEN x.indisvalid THEN '' ELSE ' INVALID' END \
+            FROM pg_catalog.pg_index x JOIN pg_catalog.pg_class c ON c.oid = x.indrelid JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid \
+            JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'p') \
+            AND n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\\_%'",
         databases: "SELECT datname FROM pg_catalog.pg_database",
+        copying: Copying::Template,
         begin_to_write: "BEGIN",
         row_lock: " FOR UPDATE",
         isolation: Isolation::Set {

@@ -25,8 +25,14 @@ pub(super) const TRAITS: Traits = Traits {
     dialect: Some(Dialect {
         quoting: Quoting::Sqlite,
         user_tables: "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
+        // Their sizes would have to be read page by page.
+        tables: "SELECT name, printf('\"%w\"', name), NULL, NULL FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite^_%' ESCAPE '^'",
+        columns: "SELECT t.name, c.name || ' ' || c.type || CASE WHEN c.pk > 0 THEN ' PRIMARY KEY' WHEN c.\"notnull\" THEN ' NOT NULL' ELSE '' END \
+            FROM sqlite_schema t JOIN pragma_table_info(t.name) c WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite^_%' ESCAPE '^' ORDER BY 1, c.cid",
+        indexes: "SELECT tbl_name, name, coalesce(sql, 'UNIQUE') FROM sqlite_schema WHERE type = 'index' AND tbl_name NOT LIKE 'sqlite^_%' ESCAPE '^'",
         // A transaction that reads first and writes then cannot go on when another one has written meanwhile.
         databases: "",
+        copying: Copying::Vacuum,
         begin_to_write: "BEGIN IMMEDIATE",
         row_lock: "",
         isolation: Isolation::AlwaysSerializable,

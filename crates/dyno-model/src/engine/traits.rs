@@ -96,8 +96,16 @@ pub struct Dialect {
     /// Lists the database's tables and views that belong to users. One outside the schema in which dyno makes its own is told with
     /// its schema's name.
     pub user_tables: &'static str,
+    /// Each table that holds rows: name, name in SQL, rows as far as they are known without counting, bytes with indexes where they cost nothing to know.
+    pub tables: &'static str,
+    /// Each column of tables: table, and the column with its type, in the order of the columns.
+    pub columns: &'static str,
+    /// Each index: table, name, definition.
+    pub indexes: &'static str,
     /// Lists the databases that lie side by side; empty where there are none.
     pub databases: &'static str,
+    /// How a database is copied to one beside it.
+    pub copying: Copying,
     /// Begins a transaction that reads first and writes then.
     pub begin_to_write: &'static str,
     /// Behind a SELECT: nobody else may change the rows before the transaction ends. Empty where beginning does that.
@@ -185,6 +193,17 @@ pub enum Isolation {
     },
     /// Not at all: they are always serializable.
     AlwaysSerializable,
+}
+
+/// How a database is copied to one beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Copying {
+    /// By the server: `CREATE DATABASE ... TEMPLATE`.
+    Template,
+    /// Table by table.
+    Tables,
+    /// Into another file: `VACUUM INTO`.
+    Vacuum,
 }
 
 /// How a key numbers itself.

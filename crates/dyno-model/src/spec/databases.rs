@@ -4,7 +4,7 @@ use super::reader::{Fields, integer, wrong_type};
 use super::tree::{Node, Value};
 use crate::catalog::{HTTP, LUA};
 use crate::databases::{DATABASES_MAX, Databases};
-use crate::plan::{EndpointPlan, SystemPlan, Treatment, Via};
+use crate::plan::{DataPolicy, EndpointPlan, SystemPlan, SystemSource, Treatment, Via};
 
 const KEY: &str = "databases";
 /// Longest name of a database, in bytes: PostgreSQL cuts off what is behind.
@@ -114,6 +114,11 @@ fn obstacle(treatment: &Treatment, system: &SystemPlan) -> Option<(String, &'sta
     if system.is_cluster() {
         let help = "measure one server, or leave `load.databases` out";
         return Some((format!("clients of the cluster `{name}` are spread over its nodes"), help));
+    }
+    if matches!(&system.source, SystemSource::Existing(existing) if existing.data == DataPolicy::Copy) {
+        let help =
+            "copy the databases yourself and write `data = \"existing\"`, or leave `load.databases` out";
+        return Some((format!("the system `{name}` works in a copy of one database"), help));
     }
     let kind = treatment.workload.kind.as_str();
     if [LUA, HTTP, HISTORY, MASS_INSERT].contains(&kind) {

@@ -289,9 +289,9 @@ fn changes_of(table: &Table, document: &Table, problems: &Problems) -> Vec<Chang
         }
         let Some(place) = place(&path, entry.key_span, problems) else { continue };
         check_not_fixed(&path, &place, entry.key_span, document, problems);
-        let is_stages =
-            matches!((&place, &entry.node.value), (Place::Load(key), Value::List(_)) if key == "stages");
-        if entry.node.value.scalar_text().is_none() && !is_stages {
+        // Keys of these tables take what they take in the table itself, whose reader checks it.
+        let is_checked_there = matches!(place, Place::Workload(_) | Place::Load(_));
+        if entry.node.value.scalar_text().is_none() && !is_checked_there {
             let expected = "a text, a number, true or false";
             wrong_type(&entry.node, &path, expected, problems);
             continue;

@@ -108,9 +108,9 @@ pub static SYSTEM: Section = Section {
         ranged("connect_timeout", Takes::Duration { is_positive: true }, "`10s`").help(
             "limit for connecting and logging in; an answer beside the load may take three times as long",
         ),
-        key("data", "`own` or `existing`", "`own`").help(
+        key("data", "`own`, `existing` or `copy`", "`own`").help(
             "with `url`: dyno makes and removes its tables, or uses those that are there (from `sysbench \
-             prepare`, say)",
+             prepare`, say), or works in a copy of the database, which it makes beside it and removes",
         ),
         key("monitor", "table", "none")
             .help("with `url`, for a server elsewhere: what tells of its machine and process"),

@@ -46,7 +46,7 @@ mod workload;
 pub use diagnostic::{Diagnostic, Diagnostics, Span};
 pub use names::{NamesOf, WorkloadNames};
 pub use order::in_blocks;
-pub use scripts::{DeclaredOptions, ReadScript};
+pub use scripts::{DeclaredOptions, ReadScript, TextKind};
 
 use crate::beside::BesidePlan;
 use crate::catalog::{HTTP, LUA, WorkloadDescription};
@@ -145,7 +145,7 @@ pub fn parse(input: Input<'_>, catalog: &[WorkloadDescription]) -> Result<(Strin
         argument::apply(&mut document, i + 1, &sources, &problems);
     }
     let Input { file_name: spec, is_line, declared, .. } = input;
-    let scripts = scripts::Place { spec, is_line, read: input.script, declared };
+    let scripts = scripts::Place { spec, is_line, read: input.script, declared, kind: TextKind::Script };
     let known = option::Known { catalog, scripts, names: input.names.unwrap_or(names::unknown) };
     let plan = read(&document, &sources, input.variable, known, &problems);
     for profile in profiles.iter().filter(|profile| Some(profile.key.as_str()) != input.profile) {

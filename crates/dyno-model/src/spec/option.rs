@@ -78,8 +78,14 @@ pub(super) fn value(
         }
         (OptionKind::Boolean, Value::Boolean(value)) => Some(OptionValue::Boolean(*value)),
         (OptionKind::Text, Value::Text(text)) => Some(OptionValue::Text(text.clone())),
-        (OptionKind::Scripts { .. }, Value::List(items)) => {
-            scripts::read(items, node.span, &path, known.scripts, problems).map(OptionValue::Scripts)
+        (OptionKind::Scripts { is_required }, Value::List(_) | Value::Text(_)) => {
+            let items = match &node.value {
+                Value::List(items) => items,
+                _ => std::slice::from_ref(node),
+            };
+            let kind = if *is_required { scripts::TextKind::Script } else { scripts::TextKind::Setup };
+            let place = scripts::Place { kind, ..known.scripts };
+            scripts::read(items, node.span, &path, place, problems).map(OptionValue::Scripts)
         }
         (OptionKind::Texts, Value::Table(table)) => texts(table, &path, problems).map(OptionValue::Texts),
         (OptionKind::Choice(words), Value::Text(text)) => {
@@ -97,7 +103,9 @@ pub(super) fn value(
                 OptionKind::Choice(words) => format!("one of {}", list(words)),
                 OptionKind::Text => "a text".to_owned(),
                 OptionKind::Texts => "a table of texts".to_owned(),
-                OptionKind::Scripts { .. } => "a list of files, or tables `[[workload.scripts]]`".to_owned(),
+                OptionKind::Scripts { .. } => {
+                    "a file, a list of files, or tables `[[workload.scripts]]`".to_owned()
+                }
             };
             wrong_type(node, &path, &expected, problems);
             None

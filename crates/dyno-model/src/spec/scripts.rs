@@ -5,11 +5,24 @@ use super::keys::{SCRIPT, WEIGHT_MAX};
 use super::paths::beside;
 use super::reader::{Fields, in_words, wrong_type};
 use super::tree::{Node, Value};
-use crate::catalog::{DeclaredOption, ScriptText, WorkloadOptions};
+use crate::catalog::{DeclaredOption, ScriptFile, ScriptText, WorkloadOptions};
+use crate::checksum::checksum;
 use std::path::Path;
 
-/// Reads a script from its file. An error says why not, in words.
-pub type ReadScript = fn(&Path) -> Result<String, String>;
+/// Reads a text from its file. An error says why not, in words.
+pub type ReadScript = fn(&Path, TextKind) -> Result<String, String>;
+
+/// What a text is, by which its size is limited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TextKind {
+    /// A script, or a table of a load.
+    Script,
+    /// What makes tables; perhaps a dump.
+    Setup,
+}
+
+/// Setups up to this size lie in the plan, once per treatment; larger ones stay in their files.
+const KEPT_MAX: usize = 256 << 10;
 
 /// The options that scripts of a workload declare, whose texts are among its options. `None`: they declare none and take whatever is given. An
 /// error says what is wrong with a script, in words.
@@ -24,13 +37,26 @@ pub(super) struct Place<'a> {
     pub(super) is_line: bool,
     pub(super) read: Option<ReadScript>,
     pub(super) declared: Option<DeclaredOptions>,
+    /// What the texts are.
+    pub(super) kind: TextKind,
 }
 
 impl Place<'_> {
+    /// The text of a script in a file.
+    fn script(self, file: &str, span: Span, problems: &Problems) -> Option<(String, Option<ScriptFile>)> {
+        let text = self.text("script", file, span, problems)?;
+        if self.kind == TextKind::Script || text.len() <= KEPT_MAX {
+            return Some((text, None));
+        }
+        let file =
+            ScriptFile { path: beside(self.spec, Path::new(file)), checksum: checksum(text.as_bytes()) };
+        Some((String::new(), Some(file)))
+    }
+
     /// The text of a file that the spec names; `what` is what it is to the user.
     pub(super) fn text(self, what: &str, file: &str, span: Span, problems: &Problems) -> Option<String> {
         let read = match self.read {
-            Some(read) => read(&beside(self.spec, Path::new(file))),
+            Some(read) => read(&beside(self.spec, Path::new(file)), self.kind),
             None => Err("no file can be read here".to_owned()),
         };
         read.map_err(|why| {
@@ -100,22 +126,25 @@ fn named_file(text: &str, span: Span, place: Place<'_>, problems: &Problems) -> 
             }
         }
     };
-    let text = place.text("script", file, span, problems)?;
-    Some(ScriptText { name: stem(file).to_owned(), weight, think: None, text })
+    let (text, kept) = place.script(file, span, problems)?;
+    Some(ScriptText { name: stem(file).to_owned(), weight, think: None, text, file: kept })
 }
 
 fn table_of(fields: &Fields<'_>, place: Place<'_>) -> Option<ScriptText> {
     let weight = fields.integer("weight").unwrap_or(1);
     let think = fields.duration("think");
-    let (text, name) = match (fields.node("file"), fields.node("sql")) {
+    let ((text, file), name) = match (fields.node("file"), fields.node("sql")) {
         (Some(node), None) => {
             let file = fields.required_text("file", "name a file")?;
-            let text = place.text("script", file, node.span, fields.problems)?;
+            let text = place.script(file, node.span, fields.problems)?;
             (text, fields.text("name").unwrap_or(stem(file)))
         }
         (None, Some(_)) => {
             let text = fields.required_text("sql", "write for example `sql = \"SELECT 1\"`")?;
-            (text.to_owned(), fields.required_text("name", "add for example `name = \"recent orders\"`")?)
+            (
+                (text.to_owned(), None),
+                fields.required_text("name", "add for example `name = \"recent orders\"`")?,
+            )
         }
         (None, None) => {
             let help = "give the text: `sql = \"SELECT ...\"`, or name its file: `file = \"read.sql\"`";
@@ -134,7 +163,7 @@ fn table_of(fields: &Fields<'_>, place: Place<'_>) -> Option<ScriptText> {
         fields.problems.report(Diagnostic::new(fields.place("name"), message));
         return None;
     }
-    Some(ScriptText { name: name.to_owned(), weight, think, text })
+    Some(ScriptText { name: name.to_owned(), weight, think, text, file })
 }
 
 /// The file's name without folder and ending.

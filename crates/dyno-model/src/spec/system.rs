@@ -15,7 +15,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Words of `data`.
-const DATA_POLICIES: [(&str, DataPolicy); 2] = [("own", DataPolicy::Own), ("existing", DataPolicy::Existing)];
+const DATA_POLICIES: [(&str, DataPolicy); 3] =
+    [("own", DataPolicy::Own), ("existing", DataPolicy::Existing), ("copy", DataPolicy::Copy)];
 
 const CONNECT_TIMEOUT_DEFAULT: Nanos = Nanos(10_000_000_000);
 const STEERING_LIMIT_DEFAULT: Nanos = Nanos(300_000_000_000);
@@ -170,6 +171,10 @@ fn existing(fields: &Fields<'_>, sources: &[Source], variable: Variable) -> Opti
         Ok(target) => {
             let password = password_of(&target, of_variable, fields);
             let data = fields.choice("data", &DATA_POLICIES).unwrap_or_default();
+            if data == DataPolicy::Copy && !(target.engine.has_sql() && target.engine.keeps_data()) {
+                let message = format!("{} keeps no data that could be copied", target.engine);
+                fields.refuse("data", message, "leave `data` out");
+            }
             let (monitor, steering) = (monitor(fields), steering(fields));
             let Target { engine, endpoint, user, database, tls, client_certificate, session_setup, .. } =
                 target;

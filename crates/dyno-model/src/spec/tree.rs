@@ -91,24 +91,33 @@ impl Table {
         self.entry(key).map(|entry| &entry.node)
     }
 
-    /// Every value that is no table, with its dotted path: keys may be quoted (`"workload.rows"`) or not, which nests tables.
+    /// Every value that is no table, with its dotted path: keys may be quoted (`"workload.rows"`) or not, which nests tables. A table that is the value of
+    /// an option (`workload.audit`) is a value like others.
     pub(super) fn leaves(&self) -> Vec<(String, &Entry)> {
         let mut leaves = Vec::new();
+        self.collect_leaves("", &mut leaves);
+        leaves
+    }
+
+    fn collect_leaves<'t>(&'t self, prefix: &str, leaves: &mut Vec<(String, &'t Entry)>) {
         for entry in &self.entries {
+            let path = format!("{prefix}{}", entry.key);
             match &entry.node.value {
-                Value::Table(inner) => leaves.extend(
-                    inner.leaves().into_iter().map(|(path, leaf)| (format!("{}.{path}", entry.key), leaf)),
-                ),
-                _ => leaves.push((entry.key.clone(), entry)),
+                Value::Table(inner) if !path.starts_with(OPTIONS) => {
+                    inner.collect_leaves(&format!("{path}."), leaves);
+                }
+                _ => leaves.push((path, entry)),
             }
         }
-        leaves
     }
 
     pub(super) fn table(&self, key: &str) -> Option<&Table> {
         self.get(key)?.value.table()
     }
 }
+
+/// What is before the name of an option of the workload.
+const OPTIONS: &str = "workload.";
 
 /// Keys of `[load]` that say when measuring ends. Exactly one is given.
 pub(super) const STOP_RULES: [&str; 5] =

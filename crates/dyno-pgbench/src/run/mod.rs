@@ -22,6 +22,7 @@ use crate::terminal::Terminal;
 use crate::variables::Names;
 use client::Scripts;
 use dyno_drivers::{Connection, Driver, Io, Patience, block_on, lock, open_files};
+use dyno_engine::schema;
 use dyno_engine::{LoadInput, LoadRecord, TrialError, run_load};
 use dyno_files::{SCRIPT_MAX, reason};
 use dyno_model::event::{Listener, Listeners};
@@ -182,6 +183,7 @@ fn measure(scene: &Arc<Scene>, target: &Target, interrupts: &AtomicUsize) -> Res
     let (options, terminal) = (&scene.options, &*scene.terminal);
     let load = load_plan(options);
     let folder = options.results.as_deref().map(|root| results::create(root, scene, &load, target));
+    let schema = options.results.as_ref().and_then(|_| schema::of(target));
     let mut folder = folder.transpose().map_err(|error| Impossible::told(terminal, &error.in_full()))?;
     let progress = options.style.progress.map(|seconds| {
         ProgressThread::start(scene, seconds, options.has_progress_timestamp).map_err(|error| {
@@ -204,7 +206,7 @@ fn measure(scene: &Arc<Scene>, target: &Target, interrupts: &AtomicUsize) -> Res
     let is_interrupted = interrupts.load(Ordering::Relaxed) > 0;
     if let Some(folder) = folder {
         let outcome = measured.as_ref().map_err(ToString::to_string);
-        let outcome = outcome.map(|record| results::record(record, aborted, scene.tally()));
+        let outcome = outcome.map(|record| results::record(record, aborted, scene.tally(), schema));
         let finished = folder.finish(outcome, is_interrupted);
         finished.map_err(|error| Impossible::told(terminal, &error.in_full()))?;
     }

@@ -7,6 +7,7 @@ use dyno_engine::LoadRecord;
 use dyno_model::catalog::{OptionValue, WorkloadOptions};
 use dyno_model::plan::{LoadPlan, Trial};
 use dyno_model::record::TrialRecord;
+use dyno_model::schema::Schema;
 use dyno_model::single::SingleTrial;
 use dyno_model::target::Target;
 use dyno_store::{SingleRun, StoreError};
@@ -35,10 +36,11 @@ pub(super) fn record(
     record: &LoadRecord,
     aborted: u32,
     tally: Tally,
+    schema: Option<Schema>,
 ) -> impl FnOnce(Trial, String, String) -> TrialRecord + use<'_> {
     move |trial, started_at, version| {
         let is_whole = aborted == 0 && !record.is_cut_off;
-        let mut record = record.trial_record(trial, started_at, version);
+        let mut record = TrialRecord { schema, ..record.trial_record(trial, started_at, version) };
         if is_whole {
             let facts = record.facts.get_or_insert_default();
             facts.unbalanced.extend(tally.differences(&record.ledger));

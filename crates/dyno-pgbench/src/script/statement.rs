@@ -37,12 +37,15 @@ enum Piece {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
+pub(crate) enum End {
     Semicolon,
     /// At the backslash of a meta command, which is at the given place.
     Backslash(usize),
     Script,
 }
+
+/// Words at the beginning of a statement among which stands whether it makes a routine.
+const HEAD_MAX: usize = 8;
 
 /// What a byte of a statement belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +58,7 @@ pub(super) enum Nature {
 }
 
 /// A statement's text as it was cut out.
-pub(super) struct Cut {
+pub(crate) struct Cut {
     pub(crate) text: String,
     /// That of each byte of the text.
     pub(super) natures: Vec<Nature>,
@@ -64,12 +67,21 @@ pub(super) struct Cut {
     pub(crate) end: End,
 }
 
+/// What ends a statement unless a text says otherwise.
+pub(crate) const SEMICOLON: &str = ";";
+
 /// Cuts the next statement out of a script. Blanks and comments in front of it are left out.
 pub(super) fn cut(source: &str, start: usize, quoting: Quoting) -> Cut {
+    cut_at(source, start, quoting, SEMICOLON)
+}
+
+/// The same where something else than a semicolon may end statements, which is then no part of them.
+pub(crate) fn cut_at(source: &str, start: usize, quoting: Quoting, delimiter: &str) -> Cut {
     let mut scanner = Scanner {
         source: source.as_bytes(),
         at: start,
         quoting,
+        delimiter,
         bytes: Vec::new(),
         natures: Vec::new(),
         depth: 0,
@@ -91,6 +103,7 @@ struct Scanner<'s> {
     source: &'s [u8],
     at: usize,
     quoting: Quoting,
+    delimiter: &'s str,
     bytes: Vec<u8>,
     natures: Vec<Nature>,
     /// Open brackets.
@@ -105,6 +118,11 @@ impl Scanner<'_> {
     fn scan(&mut self) -> End {
         while let Some(&byte) = self.source.get(self.at) {
             let next = self.source.get(self.at + 1).copied();
+            let ends_by_semicolon = self.delimiter == SEMICOLON;
+            if !ends_by_semicolon && self.source[self.at..].starts_with(self.delimiter.as_bytes()) {
+                self.at += self.delimiter.len();
+                return End::Semicolon;
+            }
             match byte {
                 b'\\' if matches!(next, Some(b';' | b':')) => {
                     self.at += 1;
@@ -113,7 +131,7 @@ impl Scanner<'_> {
                 b'\\' => return End::Backslash(self.at),
                 b';' => {
                     self.take(1, Nature::Code);
-                    if self.depth == 0 && self.block == 0 {
+                    if ends_by_semicolon && self.depth == 0 && self.block == 0 {
                         return End::Semicolon;
                     }
                 }
@@ -187,28 +205,33 @@ impl Scanner<'_> {
             match word.as_str() {
                 "begin" if self.makes_routine() => self.block += 1,
                 "case" if self.block > 0 => self.block += 1,
-                "end" => self.block = self.block.saturating_sub(1),
+                "end" if !self.ends_loop(length) => self.block = self.block.saturating_sub(1),
                 _ => {}
             }
         }
-        if self.words.len() < 4 {
+        if self.words.len() < HEAD_MAX {
             self.words.push(word);
         }
         self.take(length, Nature::Code);
     }
 
+    /// `CREATE`, perhaps `OR REPLACE` and `DEFINER = ...`, and what has a body.
     fn makes_routine(&self) -> bool {
-        let words: Vec<&str> = self.words.iter().map(String::as_str).collect();
-        matches!(
-            words[..],
-            ["create", "function" | "procedure", ..] | ["create", "or", "replace", "function" | "procedure"]
-        )
+        let has_body = |word: &String| ["function", "procedure", "trigger", "event"].contains(&word.as_str());
+        self.words.first().is_some_and(|word| word == "create") && self.words.iter().any(has_body)
+    }
+
+    /// `END IF` and its like end what no BEGIN or CASE began. `length` is that of the word END.
+    fn ends_loop(&self, length: usize) -> bool {
+        let rest = self.source[self.at + length..].trim_ascii_start();
+        let end = rest.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+        ["if", "loop", "while", "repeat"].iter().any(|word| rest[..end].eq_ignore_ascii_case(word.as_bytes()))
     }
 }
 
 impl Cut {
     /// Finds the variables.
-    pub(super) fn into_sql(self, names: &mut Names, quoting: Quoting) -> Sql {
+    pub(crate) fn into_sql(self, names: &mut Names, quoting: Quoting) -> Sql {
         let bytes = self.text.as_bytes();
         let mut sql = Sql {
             pieces: Vec::new(),

@@ -125,7 +125,7 @@ pub(crate) fn doubt(doubt: &CompareDoubt, lang: Lang) -> String {
 fn differs(condition: Condition, system: &str, values: &[Difference], lang: Lang) -> String {
     // Settings and options have names and values of their own.
     let is_own = |name: &str| match condition {
-        Condition::Settings | Condition::KernelSettings | Condition::Proxies => true,
+        Condition::Settings | Condition::KernelSettings | Condition::Proxies | Condition::Schema => true,
         Condition::Workload => !name.contains(' '),
         _ => false,
     };
@@ -154,6 +154,8 @@ fn differs(condition: Condition, system: &str, values: &[Difference], lang: Lang
         Condition::Load => LOAD_DIFFERS,
         Condition::Workload => WORKLOAD_DIFFERS,
         Condition::Scripts => SCRIPTS_DIFFER,
+        Condition::Schema => SCHEMAS_DIFFER,
+        Condition::TableSizes => TABLE_SIZES_DIFFER,
     };
     fill!(message, lang, system, number = each.len(), values = list(lang, &each))
 }

@@ -12,10 +12,11 @@ use crate::options::general::{General, JsonPlace};
 use crate::report::{header, json};
 use dyno_drivers::address::shares_machine;
 use dyno_drivers::open_files;
-use dyno_engine::{FatalCause, LoadInput, LoadRecord, ScriptThreads, TrialError, run_script};
+use dyno_engine::{FatalCause, LoadInput, LoadRecord, ScriptThreads, TrialError, run_script, schema};
 use dyno_lua::State;
 use dyno_model::event::{Listener, Listeners};
 use dyno_model::plan::LoadPlan;
+use dyno_model::record::TrialRecord;
 use dyno_model::retry::RetryPolicy;
 use dyno_model::single::TRIAL;
 use dyno_model::target::Target;
@@ -158,6 +159,7 @@ pub(crate) fn measure(
         Ok(results) => results,
         Err(error) => return impossible(&error.in_full()),
     };
+    let schema = results.as_ref().and_then(|_| runner.targets.first()).and_then(schema::of);
     let mut reporter = Reporter::new(general, Arc::clone(&input.shares), Arc::clone(&runner.start), lines);
     let mut listeners = Listeners(vec![&mut reporter]);
     listeners.0.extend(results.as_mut().map(|results| results as &mut dyn Listener));
@@ -177,7 +179,9 @@ pub(crate) fn measure(
     let written = results.map(|results| {
         let record = outcome.as_ref().map_err(ToString::to_string);
         let record = record.and_then(|record| failure.map_or(Ok(record), Err));
-        let record = record.map(|record| |trial, at, version| record.trial_record(trial, at, version));
+        let record = record.map(|record| {
+            |trial, at, version| TrialRecord { schema, ..record.trial_record(trial, at, version) }
+        });
         results.finish(record, job.is_interrupted())
     });
     match written {

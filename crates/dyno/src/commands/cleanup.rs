@@ -4,7 +4,7 @@ use crate::cli::CleanupArguments;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::spec_file;
-use dyno_host::{databases, existing};
+use dyno_host::{copies, databases, existing};
 use dyno_model::address::Address;
 use dyno_model::catalog::WorkloadDescription;
 use dyno_model::exit_code;
@@ -55,6 +55,10 @@ fn clean(system: &SystemPlan, databases: &[String]) -> Result<String, String> {
     }
     let target = existing::target(existing, system.query_mode, system.connect_timeout.into())
         .map_err(|error| error.to_string())?;
+    if existing.data == DataPolicy::Copy {
+        let dropped = copies::remove(&target).map_err(|error| error.to_string())?;
+        return Ok(dropped.map_or_else(|| "no copy is there".to_owned(), |name| format!("dropped {name}")));
+    }
     if let Endpoint::File(file) = &target.endpoint
         && !file.exists()
     {

@@ -66,7 +66,7 @@ fn links_of_readme_guide_and_all_other_pages_lead_somewhere() {
 }
 
 /// Options of other programs that the pages for users name.
-const OTHERS: [&str; 10] = [
+const OTHERS: [&str; 14] = [
     "--name",
     "--rm",
     "--release",
@@ -77,6 +77,10 @@ const OTHERS: [&str; 10] = [
     "--test",
     "--example",
     "--no-run",
+    "--create",
+    "--databases",
+    "--routines",
+    "--triggers",
 ];
 
 /// Words of a text that are long options, without their values.

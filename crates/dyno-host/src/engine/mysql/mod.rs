@@ -17,8 +17,7 @@ pub(super) const QUESTIONS: Questions = Questions {
     settings: settings::SETTINGS,
     observe: Some(observer::observe),
     tables: Some(TableQuestions {
-        tables: "SELECT table_name, concat('`', replace(table_name, '`', '``'), '`'), table_rows, data_length + index_length \
-            FROM information_schema.tables WHERE table_schema = database() AND table_type = 'BASE TABLE'",
+        sizes: None,
         indexes: "SELECT i.table_name, i.index_name, i.index_name = 'PRIMARY', i.column_name, \
             concat('`', replace(i.column_name, '`', '``'), '`'), c.data_type IN ('tinyint', 'smallint', 'mediumint', 'int', 'bigint') \
             FROM information_schema.statistics i JOIN information_schema.columns c ON c.table_schema = i.table_schema \

@@ -14,9 +14,7 @@ pub(super) const QUESTIONS: Questions = Questions {
     settings: settings::SETTINGS,
     observe: Some(observer::observe),
     tables: Some(TableQuestions {
-        tables: "SELECT n.nspname || '.' || c.relname, c.oid::regclass::text, nullif(c.reltuples, -1)::bigint, pg_total_relation_size(c.oid) \
-            FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind = 'r' \
-            AND n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\\_%'",
+        sizes: None,
         indexes: "SELECT n.nspname || '.' || c.relname, x.indexrelid::text, x.indisprimary::int::text, a.attname, quote_ident(a.attname), \
             (a.atttypid IN ('int2'::regtype, 'int4'::regtype, 'int8'::regtype))::int::text \
             FROM pg_catalog.pg_index x JOIN pg_catalog.pg_class c ON c.oid = x.indrelid \

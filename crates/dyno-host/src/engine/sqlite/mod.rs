@@ -9,9 +9,10 @@ pub(super) const QUESTIONS: Questions = Questions {
     settings: settings::SETTINGS,
     observe: Some(observer::observe),
     tables: Some(TableQuestions {
-        tables: "SELECT name, printf('\"%w\"', name), NULL, (SELECT sum(pgsize) FROM dbstat WHERE dbstat.name IN \
-            (SELECT i.name FROM sqlite_schema i WHERE i.tbl_name = t.name)) \
-            FROM sqlite_schema t WHERE type = 'table' AND name NOT LIKE 'sqlite^_%' ESCAPE '^'",
+        sizes: Some(
+            "SELECT t.name, sum(d.pgsize) FROM sqlite_schema t JOIN sqlite_schema i ON i.tbl_name = t.name JOIN dbstat d ON d.name = i.name \
+            WHERE t.type = 'table' GROUP BY t.name",
+        ),
         indexes: "SELECT t.name, 'primary', 1, c.name, printf('\"%w\"', c.name), c.type LIKE '%INT%', 0 AS rank, c.pk AS place \
             FROM sqlite_schema t JOIN pragma_table_info(t.name) c WHERE t.type = 'table' AND c.pk > 0 \
             UNION ALL SELECT t.name, i.name, 0, c.name, printf('\"%w\"', c.name), 0, 1, c.seqno \

@@ -42,8 +42,13 @@ fn what_runs_beside_is_in_every_treatment_and_lasts_as_long() {
 fn each_script_of_lua_has_a_session_of_its_own_for_each_client() {
     let mut found = plan("clients = 3\n");
     assert_eq!(found.most_sessions(0), 8 + 3);
-    let script =
-        |name: &str| ScriptText { name: name.to_owned(), weight: 1, think: None, text: String::new() };
+    let script = |name: &str| ScriptText {
+        name: name.to_owned(),
+        weight: 1,
+        think: None,
+        text: String::new(),
+        file: None,
+    };
     let scripts = OptionValue::Scripts(vec![script("a"), script("b")]);
     let options = WorkloadOptions([("scripts".to_owned(), scripts)].into());
     let lua = WorkloadPlan { kind: LUA.to_owned(), options, requests: Vec::new() };

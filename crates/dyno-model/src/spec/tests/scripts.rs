@@ -1,12 +1,13 @@
 //! Scripts of the user's own: files, weights, texts in the spec, and the options that they declare.
 
-use super::super::{Input, WorkloadNames, parse};
+use super::super::{Input, ReadScript, TextKind, WorkloadNames, parse};
 use crate::catalog::{
     DeclaredOption, LUA, OptionDescription, OptionKind, OptionValue, ScriptText, WorkloadDescription,
 };
 use crate::limit::{Limit, LimitPart};
 use crate::plan::{SystemPlan, Treatment};
 use crate::units::Nanos;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// A catalogue with a workload that takes scripts.
@@ -27,7 +28,7 @@ fn of_lua() -> Vec<WorkloadDescription> {
 }
 
 /// One file is there, beside the spec.
-fn script(file: &Path) -> Result<String, String> {
+fn script(file: &Path, _: TextKind) -> Result<String, String> {
     match file.to_str() {
         Some("here/read.sql") => Ok("SELECT 1;".to_owned()),
         _ => Err("it is not there".to_owned()),
@@ -52,9 +53,11 @@ fn scripts_are_files_with_weights_or_tables() {
         weight,
         think: None,
         text: text.to_owned(),
+        file: None,
     };
     assert_eq!(read("scripts = [\"read.sql@8\"]"), Ok(vec![script("read", 8, "SELECT 1;")]));
     assert_eq!(read("script = \"read.sql@8\""), read("scripts = [\"read.sql@8\"]"));
+    assert_eq!(read("scripts = \"read.sql@8\""), read("scripts = [\"read.sql@8\"]"));
     let tables = "[[workload.scripts]]\nfile = \"read.sql\"\n[[workload.scripts]]\nname = \"two\"\nweight = 3\nsql = \"SELECT 2\"\n";
     assert_eq!(read(tables), Ok(vec![script("read", 1, "SELECT 1;"), script("two", 3, "SELECT 2")]));
     let option = OptionValue::Scripts(vec![script("read", 8, "SELECT 1;"), script("two", 1, "x")]);
@@ -66,7 +69,7 @@ fn mistakes_in_scripts_name_their_place_and_what_to_write() {
     for (workload, expected) in [
         ("", "missing key `scripts`"),
         ("scripts = []", "names no script"),
-        ("scripts = \"read.sql\"", "must be a list of files"),
+        ("scripts = 1", "must be a file, a list of files"),
         ("scripts = [1]", "must be a file or a table"),
         ("script = [\"read.sql\"]", "`workload.script` must be a file"),
         ("script = \"read.sql\"\nscripts = [\"read.sql\"]", "both `script` and `scripts`"),
@@ -82,6 +85,54 @@ fn mistakes_in_scripts_name_their_place_and_what_to_write() {
         assert!(said.contains(expected), "{workload}: {said}");
         assert!(said.contains("here/own.toml:"), "the place is named: {said}");
     }
+}
+
+/// The treatments of a spec with these `[factors]`, whose workload has scripts, a setup and an audit.
+fn varied(factors: &str) -> Result<Vec<Treatment>, String> {
+    let option = |name, kind, default| OptionDescription { name, kind, default, help: "" };
+    let mut catalog = catalog();
+    catalog[0].options.extend([
+        option("setup", OptionKind::Scripts { is_required: false }, OptionValue::Scripts(Vec::new())),
+        option("audit", OptionKind::Texts, OptionValue::Texts(BTreeMap::new())),
+    ]);
+    let text = format!(
+        "title = \"own\"\n[[system]]\nname = \"A\"\nurl = \"sqlite:a.db\"\n[load]\nclients = 1\nduration = \"1s\"\n\
+         [workload]\nkind = \"sql\"\n[factors]\n{factors}\n"
+    );
+    let any: ReadScript = |file, _| Ok(format!("-- {}", file.display()));
+    let input = Input { file_name: "own.toml", text: &text, script: Some(any), ..Input::default() };
+    Ok(parse(input, &catalog).map_err(|errors| errors.to_string())?.1.treatments)
+}
+
+#[test]
+fn scripts_setups_and_audits_are_factors_as_other_options_are() {
+    let names = |treatment: &Treatment, option: &str| {
+        let scripts = treatment.workload.options.scripts(option).iter();
+        scripts.map(|script| script.name.clone()).collect::<Vec<_>>().join(" ")
+    };
+    let index = "\"workload.scripts\" = [\"old.sql\", \"new.sql@2\"]\n\
+                 index = [{ name = \"without\" }, { name = \"with\", \"workload.setup\" = [\"schema.sql\", \"index.sql\"] }]";
+    let treatments = varied(index).unwrap_or_else(|errors| panic!("{errors}"));
+    let found: Vec<_> =
+        treatments.iter().map(|it| (it.levels.join("/"), names(it, "scripts"), names(it, "setup"))).collect();
+    let expected = [
+        ("old.sql/without", "old", ""),
+        ("old.sql/with", "old", "schema index"),
+        ("new.sql@2/without", "new", ""),
+        ("new.sql@2/with", "new", "schema index"),
+    ];
+    let expected = expected.map(|(levels, scripts, setup)| (levels.into(), scripts.into(), setup.into()));
+    assert_eq!(found, expected);
+    let mixes = "mix = [{ name = \"pay\", \"workload.scripts\" = [{ name = \"pay\", sql = \"SELECT 1\" }], \"workload.audit\" = { \"count(*) from t\" = \"+1 per pay\" } }, \
+                 { name = \"read\", workload.scripts = [\"read.sql\"] }]";
+    let treatments = varied(mixes).unwrap_or_else(|errors| panic!("{errors}"));
+    let audits: Vec<_> = treatments.iter().map(|it| it.workload.options.texts("audit").count()).collect();
+    assert_eq!((names(&treatments[1], "scripts").as_str(), audits), ("read", vec![1, 0]));
+    let wrong = varied("mix = [{ name = \"a\", \"workload.scripts\" = [1] }]").expect_err("no script");
+    assert!(wrong.contains("must be a file or a table"), "{wrong}");
+    let wrong =
+        varied("mix = [{ name = \"a\", \"system.query_mode\" = [\"simple\"] }]").expect_err("no word");
+    assert!(wrong.contains("must be a text, a number"), "{wrong}");
 }
 
 /// Scripts are transactions, of which `pay` is only there with one client; statements have the names of scripts with a number behind them.

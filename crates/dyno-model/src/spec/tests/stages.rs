@@ -1,6 +1,6 @@
 //! Loads that change inside a trial.
 
-use super::super::{Input, parse};
+use super::super::{Input, TextKind, parse};
 use super::{GOOD, catalog};
 use crate::limit::LimitPart;
 use crate::plan::{LoadBy, LoadPlan, Spacing, Stages, StopRule};
@@ -8,7 +8,7 @@ use crate::units::Nanos;
 use std::path::Path;
 
 /// Files beside the spec.
-fn file(path: &Path) -> Result<String, String> {
+fn file(path: &Path, _: TextKind) -> Result<String, String> {
     let text = match path.to_str() {
         Some("here/day.csv") => "seconds,rate\n0,100\n60, 300\n120,0\n",
         Some("here/noted.csv") => "note,clients,seconds\nquiet,1,0\nbusy,8,0.5\n",

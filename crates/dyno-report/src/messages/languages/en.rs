@@ -535,8 +535,8 @@ messages! {
         OTHER_SESSIONS: "{number} other session(s) are connected, the first is {user} from {from}: what they do is measured too",
         REPLICATES: "the server takes part in replication: load on it travels further",
         STATE_UNKNOWN: "its state cannot be found out: {failure}",
-        SETUP_ELSEWHERE: "`workload.setup` is for servers that dyno starts",
-        SETUP_ELSEWHERE_REMEDY: "make the tables yourself, and leave it out",
+        SETUP_ELSEWHERE: "`workload.setup` is for servers that dyno starts and for copies of a database",
+        SETUP_ELSEWHERE_REMEDY: "add `data = \"copy\"` to the system: dyno then works in a copy; or make the tables yourself, and leave it out",
         OWN_DATABASE: "scripts of SQL find their tables there",
         OWN_DATABASE_REMEDY: "add `data = \"existing\"` to the system",
         SCRIPT_WRITES: "the script {script} may change data ({statement}), and dyno only reads what is not its own",
@@ -710,6 +710,9 @@ messages! {
         NO_PASSWORD_REMEDY: "export {variable}=... before dyno is started",
         NO_SCRATCH: "cannot use the scratch folder {folder}: {reason}",
         NO_USER: "dyno runs as root, {kind} refuses to, and there is no user {user} to run it as",
+        // Sizes of tables; the longer one is looked for first.
+        ROWS_AND_BYTES: "rows: {rows}, {mebibytes} MiB",
+        ROWS_ONLY: "rows: {rows}",
     },
     // Findings.
     finding: finding::Texts {
@@ -1175,6 +1178,8 @@ messages! {
         LOAD_DIFFERS: "Trials were loaded by different rules: {values}.",
         WORKLOAD_DIFFERS: "Only one side knows these options of the workload: {values}.",
         SCRIPTS_DIFFER: "The scripts differ: {values}.",
+        SCHEMAS_DIFFER: "The schemas differ: {values}.",
+        TABLE_SIZES_DIFFER: "Tables differ in size: {values}.",
         COMPARE_AUDIT_VIOLATED: "The audit found the data of {side} violated, so there is no verdict about {treatments}.",
         COMPARE_NOT_WORKING: "Trials of {side} did not work: {treatments}. The other trials of these treatments may speak against {side}, but not for it.",
         // One treatment: `MySQL, 8 clients, in 1 of 5 (the system died in mid-trial)`.

@@ -1,0 +1,58 @@
+//! What a database holds before clients begin, as its server tells.
+
+use dyno_drivers::{Connection, Driver, Io, Patience, Table, block_on};
+use dyno_model::failure::OperationFailure;
+use dyno_model::schema::{Schema, TableSchema};
+use dyno_model::target::{Engine, Target};
+use std::collections::BTreeMap;
+
+/// Reads the schema of a target's database, for who has no connection to it.
+#[must_use]
+pub fn of(target: &Target) -> Option<Schema> {
+    let io = Io::Patient(Patience::for_questions(target));
+    let mut connection = block_on(Connection::connect(target, &io)).ok()?;
+    let schema = block_on(read(&mut connection, target.engine));
+    block_on(connection.close());
+    schema
+}
+
+/// Reads the schema over a connection of an observer; `None` for what has no tables, and where the server does not tell.
+pub async fn read(connection: &mut Connection, engine: Engine) -> Option<Schema> {
+    if !engine.keeps_data() || !engine.has_sql() {
+        return None;
+    }
+    tables(connection, engine).await.ok().map(Schema::new)
+}
+
+async fn tables(
+    connection: &mut Connection,
+    engine: Engine,
+) -> Result<BTreeMap<String, TableSchema>, OperationFailure> {
+    let dialect = engine.dialect();
+    let mut tables: BTreeMap<String, TableSchema> = BTreeMap::new();
+    for [table, column] in rows(connection, dialect.columns).await? {
+        tables.entry(table).or_default().columns.push(column);
+    }
+    for [table, index, definition] in rows(connection, dialect.indexes).await? {
+        tables.entry(table).or_default().indexes.insert(index, definition);
+    }
+    for [table, _, rows, bytes] in rows(connection, dialect.tables).await? {
+        let found = tables.entry(table).or_default();
+        (found.rows, found.bytes) = (rows.parse().ok(), bytes.parse().ok());
+    }
+    Ok(tables)
+}
+
+/// An answer, each row with so many fields; what is not known is empty.
+async fn rows<const FIELDS: usize>(
+    connection: &mut Connection,
+    sql: &str,
+) -> Result<Vec<[String; FIELDS]>, OperationFailure> {
+    let mut table = Table::default();
+    connection.query(sql, &mut table).await?;
+    let whole = |row: Vec<Option<String>>| {
+        let fields: Vec<String> = row.into_iter().take(FIELDS).map(Option::unwrap_or_default).collect();
+        fields.try_into().ok()
+    };
+    Ok(table.0.into_iter().filter_map(whole).collect())
+}

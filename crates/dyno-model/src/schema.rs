@@ -1,0 +1,213 @@
+//! What a database holds when clients begin: tables with their columns, indexes and sizes. Figures of one schema are no repeats of another's.
+
+use crate::checksum::checksum;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+/// The table that marks a database as dyno's; it belongs to no schema.
+pub const MARKER_TABLE: &str = "dyno_marker";
+
+/// Tables that are written down with all that they have; a database of thousands would fill every record.
+const TABLES_MAX: usize = 200;
+/// Sizes that differ by less are the same: servers estimate, and leave room in pages.
+const SIZE_RATIO: f64 = 1.1;
+/// Bytes below which a table is small, whatever it holds.
+const SMALL_BYTES: u64 = 1 << 20;
+
+/// A database's tables.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Schema {
+    /// A sign of all tables, columns and indexes, sizes left out.
+    pub fingerprint: String,
+    /// Tables by name; of more than 200 the first.
+    pub tables: BTreeMap<String, TableSchema>,
+    /// Tables besides these.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub omitted: u64,
+}
+
+/// One table.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct TableSchema {
+    /// Columns with their types, in their order.
+    pub columns: Vec<String>,
+    /// Indexes by name, each with its definition.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub indexes: BTreeMap<String, String>,
+    /// Rows, as far as the server knows without counting.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<u64>,
+    /// Bytes with indexes, where the server says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// What differs: its name, as SQL has it, and both values; empty where one side does not have it.
+pub type SchemaDifference = (String, String, String);
+
+impl Schema {
+    /// The schema of these tables.
+    #[must_use]
+    pub fn new(mut tables: BTreeMap<String, TableSchema>) -> Self {
+        tables.retain(|name, _| name != MARKER_TABLE && !name.ends_with(&format!(".{MARKER_TABLE}")));
+        let mut text = String::new();
+        for (name, table) in &tables {
+            write!(text, "{name:?} {:?} {:?};", table.columns, table.indexes).expect("it is memory");
+        }
+        let fingerprint = checksum(text.as_bytes());
+        let omitted = tables.len().saturating_sub(TABLES_MAX) as u64;
+        Self { fingerprint, tables: tables.into_iter().take(TABLES_MAX).collect(), omitted }
+    }
+
+    /// What of tables, columns and indexes differs from another schema. Nothing exactly when both have the same fingerprint.
+    #[must_use]
+    pub fn differences(&self, other: &Self) -> Vec<SchemaDifference> {
+        if self.fingerprint == other.fingerprint {
+            return Vec::new();
+        }
+        let mut differences = Vec::new();
+        for name in self.tables.keys().chain(other.tables.keys()).collect::<BTreeSet<_>>() {
+            match (self.tables.get(name), other.tables.get(name)) {
+                (Some(one), Some(two)) => of_table(name, one, two, &mut differences),
+                (one, two) => {
+                    let columns =
+                        |it: Option<&TableSchema>| it.map_or(String::new(), |it| it.columns.join(", "));
+                    differences.push((format!("TABLE {name}"), columns(one), columns(two)));
+                }
+            }
+        }
+        if differences.is_empty() {
+            let (one, two) = (self.fingerprint.clone(), other.fingerprint.clone());
+            differences.push(("...".to_owned(), one, two));
+        }
+        differences
+    }
+
+    /// What of the tables that both have differs.
+    #[must_use]
+    pub fn differences_in_common(&self, other: &Self) -> Vec<SchemaDifference> {
+        let mut differences = Vec::new();
+        for (name, one) in &self.tables {
+            if let Some(two) = other.tables.get(name) {
+                of_table(name, one, two, &mut differences);
+            }
+        }
+        differences
+    }
+
+    /// Tables that both have and whose sizes differ: rows and bytes of both.
+    #[must_use]
+    pub fn size_differences(&self, other: &Self) -> Vec<SchemaDifference> {
+        let both = self.tables.iter().filter_map(|(name, one)| Some((name, one, other.tables.get(name)?)));
+        let unequal = both.filter(|(_, one, two)| one.is_of_another_size(two));
+        unequal.map(|(name, one, two)| (name.clone(), one.size(), two.size())).collect()
+    }
+}
+
+fn of_table(name: &str, one: &TableSchema, two: &TableSchema, differences: &mut Vec<SchemaDifference>) {
+    if one.columns != two.columns {
+        differences.push((format!("TABLE {name}"), one.columns.join(", "), two.columns.join(", ")));
+    }
+    for index in one.indexes.keys().chain(two.indexes.keys()).collect::<BTreeSet<_>>() {
+        let definition = |table: &TableSchema| table.indexes.get(index).cloned().unwrap_or_default();
+        let (of_one, of_two) = (definition(one), definition(two));
+        if of_one != of_two {
+            differences.push((format!("INDEX {index} ON {name}"), of_one, of_two));
+        }
+    }
+}
+
+impl TableSchema {
+    /// Rows say it best, and where a server estimates them only bytes do.
+    fn is_of_another_size(&self, other: &Self) -> bool {
+        let differ = |one: u64, two: u64| one.max(two) as f64 > SIZE_RATIO * one.min(two) as f64;
+        match (self.bytes.zip(other.bytes), self.rows.zip(other.rows)) {
+            (Some((one, two)), _) if one.max(two) >= SMALL_BYTES => differ(one, two),
+            (_, Some((one, two))) => differ(one, two),
+            (Some((one, two)), None) => differ(one, two),
+            (None, None) => false,
+        }
+    }
+
+    fn size(&self) -> String {
+        let rows = self.rows.map(|rows| format!("rows: {rows}"));
+        let bytes = self.bytes.map(|bytes| format!("{:.1} MiB", bytes as f64 / (1 << 20) as f64));
+        rows.into_iter().chain(bytes).collect::<Vec<_>>().join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(columns: &[&str], indexes: &[(&str, &str)], rows: u64, bytes: u64) -> TableSchema {
+        TableSchema {
+            columns: columns.iter().map(ToString::to_string).collect(),
+            indexes: indexes.iter().map(|(name, of)| (name.to_string(), of.to_string())).collect(),
+            rows: Some(rows),
+            bytes: Some(bytes),
+        }
+    }
+
+    fn schema(tables: &[(&str, TableSchema)]) -> Schema {
+        Schema::new(tables.iter().map(|(name, table)| (name.to_string(), table.clone())).collect())
+    }
+
+    #[test]
+    fn tables_columns_and_indexes_are_the_schema_and_sizes_and_the_marker_are_not() {
+        let plain = schema(&[("orders", table(&["id int", "n int"], &[], 1000, 5 << 20))]);
+        let larger = schema(&[
+            ("orders", table(&["id int", "n int"], &[], 3000, 15 << 20)),
+            ("public.dyno_marker", table(&["a int"], &[], 1, 1)),
+            ("dyno_marker", table(&["a int"], &[], 1, 1)),
+        ]);
+        assert_eq!((&plain.fingerprint, plain.differences(&larger)), (&larger.fingerprint, Vec::new()));
+        let sizes =
+            ("orders".to_owned(), "rows: 1000, 5.0 MiB".to_owned(), "rows: 3000, 15.0 MiB".to_owned());
+        assert_eq!(plain.size_differences(&larger), [sizes]);
+        let indexed = schema(&[
+            ("orders", table(&["id int", "n bigint"], &[("orders_n", "btree (n)")], 1000, 5 << 20)),
+            ("more", table(&["a int"], &[], 0, 0)),
+        ]);
+        let text = |name: &str, one: &str, two: &str| (name.to_owned(), one.to_owned(), two.to_owned());
+        let expected = [
+            text("TABLE more", "", "a int"),
+            text("TABLE orders", "id int, n int", "id int, n bigint"),
+            text("INDEX orders_n ON orders", "", "btree (n)"),
+        ];
+        assert_eq!(plain.differences(&indexed), expected);
+        assert_eq!(plain.differences_in_common(&indexed), expected[1..]);
+    }
+
+    #[test]
+    fn a_database_of_many_tables_is_known_by_all_and_listed_in_part() {
+        let many = |columns: &str| {
+            let each = |number: usize| {
+                (format!("t{number:04}"), table(&[if number == 900 { columns } else { "id int" }], &[], 1, 1))
+            };
+            Schema::new((0..1000).map(each).collect())
+        };
+        let (one, two) = (many("id int"), many("id bigint"));
+        assert_eq!((one.tables.len(), one.omitted), (200, 800));
+        assert_eq!(one.differences(&two).len(), 1, "the last is not listed, and differs");
+    }
+
+    #[test]
+    fn sizes_that_only_were_estimated_anew_are_the_same() {
+        for (one, two, differs) in [
+            ((1000, 10 << 20), (1300, 10 << 20), false),
+            ((1000, 10 << 20), (1000, 12 << 20), true),
+            ((100, 16 << 10), (100, 48 << 10), false),
+            ((100, 16 << 10), (200, 16 << 10), true),
+        ] {
+            let of = |(rows, bytes): (u64, u64)| schema(&[("t", table(&["id int"], &[], rows, bytes))]);
+            assert_eq!(!of(one).size_differences(&of(two)).is_empty(), differs, "{one:?} {two:?}");
+        }
+    }
+}

@@ -1,0 +1,367 @@
+//! What makes the tables of scripts: plain SQL, and dumps as `pg_dump`, `mysqldump` and `mariadb-dump` write them.
+//!
+//! A text is sent as the engine's own client sends a file: over a connection of its own, each statement by itself, rows behind a COPY. What a dump says
+//! of other databases is refused, and what it says of roles and of the server that it came from is not needed for figures: it is left out, or may fail.
+
+use crate::script::statement::{Cut, End, SEMICOLON, cut_at};
+use crate::script::words::statements;
+use crate::variables::Names;
+use dyno_drivers::postgres::protocol::placeholder::comment_end;
+use dyno_drivers::{Connection, Discard, Driver, Io, Patience, Table, block_on};
+use dyno_engine::workload::DataSet;
+use dyno_files::SETUP_MAX;
+use dyno_model::catalog::{ScriptFile, ScriptText};
+use dyno_model::checksum::checksum;
+use dyno_model::engine::Quoting;
+use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::target::Target;
+use std::borrow::Cow;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Bytes of a statement among which its first words are looked for.
+const HEAD_BYTES: usize = 400;
+/// Most characters of a statement that errors show.
+const SHOWN_MAX: usize = 100;
+/// Why a statement is refused that has to be read first.
+const AS_IT_STANDS: &str = "it is sent as it stands, without variables and backslash commands";
+/// SQLSTATEs of what is not there and what is not allowed: roles, and settings of newer servers.
+const NOT_HERE: [&str; 2] = ["42704", "42501"];
+
+/// The texts, in their order.
+pub(crate) struct Setup {
+    texts: Vec<ScriptText>,
+    quoting: Quoting,
+    /// True when no script is known to change anything.
+    pub(crate) is_reusable: bool,
+}
+
+/// What is sent at once.
+#[derive(Debug, PartialEq, Eq)]
+enum Piece<'t> {
+    Statement(String),
+    /// A COPY with the rows that follow it.
+    Copy(String, &'t str),
+}
+
+impl Setup {
+    /// # Errors
+    /// When a text holds what cannot be sent, with its name and place. Texts that stay in their files are looked at when they are sent.
+    pub(crate) fn new(texts: &[ScriptText], quoting: Quoting) -> Result<Self, String> {
+        for given in texts.iter().filter(|given| given.file.is_none()) {
+            let mut pieces = Pieces::new(given, &given.text, quoting);
+            let mut is_empty = true;
+            while pieces.next()?.is_some() {
+                is_empty = false;
+            }
+            if is_empty {
+                return Err(format!("the setup {} holds no statement", given.name));
+            }
+        }
+        Ok(Self { texts: texts.to_vec(), quoting, is_reusable: false })
+    }
+
+    fn send(
+        &self,
+        given: &ScriptText,
+        target: &Target,
+        interrupts: &AtomicUsize,
+    ) -> Result<(), OperationFailure> {
+        let text = whole(given).map_err(|reason| FailureKind::Other.failure(reason))?;
+        let mut connection = connect(target)?;
+        let mut pieces = Pieces::new(given, &text, self.quoting);
+        while let Some(piece) = pieces.next().map_err(|reason| FailureKind::BadStatement.failure(reason))? {
+            if interrupts.load(Ordering::Relaxed) > 0 {
+                return Err(FailureKind::Cancelled.failure("the setup was interrupted"));
+            }
+            let (statement, sent) = match &piece {
+                Piece::Statement(sql) => (sql, block_on(connection.query(sql, &mut Discard)).map(|_| ())),
+                Piece::Copy(sql, rows) => (sql, block_on(connection.copy_text(sql, rows)).map(|_| ())),
+            };
+            if let Err(failure) = sent
+                && !(NOT_HERE.contains(&failure.sqlstate.as_str()) && may_fail(statement))
+            {
+                let lines = failure.pointed(statement).map_or_else(String::new, |lines| format!("\n{lines}"));
+                let place = format!("the setup {}, {:?}", given.name, shown(statement));
+                return Err(OperationFailure {
+                    message: format!("{}\n{place}{lines}", failure.message),
+                    ..failure
+                });
+            }
+        }
+        block_on(connection.close());
+        Ok(())
+    }
+}
+
+impl DataSet for Setup {
+    fn fingerprint(&self) -> String {
+        let text = |given: &ScriptText| match &given.file {
+            Some(file) => format!("{} {}", file.path.display(), file.checksum),
+            None => given.text.clone(),
+        };
+        self.texts.iter().map(text).collect::<Vec<_>>().join(";\n")
+    }
+
+    fn is_reusable(&self) -> bool {
+        self.is_reusable
+    }
+
+    fn is_made_once(&self) -> bool {
+        !self.texts.is_empty()
+    }
+
+    fn make(&self, target: &Target, interrupts: &AtomicUsize) -> Result<(), OperationFailure> {
+        self.texts.iter().try_for_each(|given| self.send(given, target, interrupts))?;
+        if self.is_made_once() { analyze(target) } else { Ok(()) }
+    }
+}
+
+fn connect(target: &Target) -> Result<Connection, OperationFailure> {
+    block_on(Connection::connect(target, &Io::Patient(Patience::for_work(target).hasty())))
+}
+
+/// Gives the planner statistics of all tables; else it would run on guesses until the server finds time for it, in the middle of a trial.
+fn analyze(target: &Target) -> Result<(), OperationFailure> {
+    let (Some(analyze), true) = (target.engine.traits().analyze, target.engine.is_server()) else {
+        return Ok(());
+    };
+    let mut connection = connect(target)?;
+    let mut tables = Table::default();
+    block_on(connection.query(target.engine.dialect().tables, &mut tables))?;
+    for name in tables.0.into_iter().filter_map(|row| row.into_iter().nth(1)?) {
+        block_on(connection.query(&format!("{analyze} {name}"), &mut Discard))?;
+    }
+    block_on(connection.close());
+    Ok(())
+}
+
+/// The text, from its file where it stayed there.
+fn whole(given: &ScriptText) -> Result<Cow<'_, str>, String> {
+    let Some(file) = &given.file else { return Ok(Cow::Borrowed(&given.text)) };
+    let bytes = dyno_files::read(&file.path, SETUP_MAX).map_err(|error| {
+        format!("cannot read the setup {}: {}", file.path.display(), dyno_files::reason(&error))
+    })?;
+    checked(bytes, file).map(Cow::Owned)
+}
+
+/// What was read, if it is what was planned.
+fn checked(bytes: Vec<u8>, file: &ScriptFile) -> Result<String, String> {
+    let path = file.path.display();
+    if checksum(&bytes) != file.checksum {
+        return Err(format!("the setup {path} is not what it was when the run was planned"));
+    }
+    String::from_utf8(bytes).map_err(|_| format!("the setup {path} is not UTF-8"))
+}
+
+/// True for what a dump says of roles, and of settings that another version has.
+fn may_fail(statement: &str) -> bool {
+    let head = head(statement);
+    let words: Vec<&str> = head.iter().map(String::as_str).collect();
+    match words[..] {
+        ["grant" | "revoke" | "set", ..]
+        | ["alter", "default", "privileges", ..]
+        | ["comment", "on", "extension", ..] => true,
+        ["alter", ..] => words.windows(2).any(|pair| pair == ["owner", "to"]),
+        _ => false,
+    }
+}
+
+/// The first words of a statement in small letters, those in comments that servers of MySQL's family execute included.
+fn head(statement: &str) -> Vec<String> {
+    let end = (0..=statement.len().min(HEAD_BYTES)).rev().find(|end| statement.is_char_boundary(*end));
+    let mut text = &statement[..end.unwrap_or_default()];
+    let mut words = Vec::new();
+    while let Some(first) = text.chars().next() {
+        let length = text.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(text.len());
+        let is_number = first.is_ascii_digit();
+        if length > 0 && !(is_number || words.is_empty() && text[..length] == *"M") {
+            words.push(text[..length].to_lowercase());
+        }
+        text = if length > 0 { &text[length..] } else { &text[first.len_utf8()..] };
+    }
+    words
+}
+
+/// The beginning of a statement, in one line.
+fn shown(statement: &str) -> String {
+    let line = statement.lines().next().unwrap_or_default();
+    line.chars().take(SHOWN_MAX).collect()
+}
+
+/// A text, cut into what is sent at once.
+struct Pieces<'t> {
+    name: &'t str,
+    source: &'t str,
+    at: usize,
+    quoting: Quoting,
+    /// What ends a statement.
+    delimiter: String,
+}
+
+impl<'t> Pieces<'t> {
+    fn new(given: &'t ScriptText, source: &'t str, quoting: Quoting) -> Self {
+        Self { name: &given.name, source, at: 0, quoting, delimiter: SEMICOLON.to_owned() }
+    }
+
+    /// The next piece.
+    ///
+    /// # Errors
+    /// When it cannot be sent.
+    fn next(&mut self) -> Result<Option<Piece<'t>>, String> {
+        loop {
+            self.skip();
+            if self.takes_delimiter() {
+                continue;
+            }
+            let cut = cut_at(self.source, self.at, self.quoting, &self.delimiter);
+            self.at = match cut.end {
+                End::Backslash(at) => at,
+                End::Semicolon | End::Script => cut.at,
+            };
+            if cut.text.chars().any(|c| c != ';' && !c.is_whitespace()) {
+                let text = self.without_variables(cut)?;
+                match self.piece(text)? {
+                    None => continue,
+                    piece => return Ok(piece),
+                }
+            }
+            match cut.end {
+                End::Script => return Ok(None),
+                End::Semicolon => {}
+                End::Backslash(_) => self.backslash()?,
+            }
+        }
+    }
+
+    /// The text of a statement, which has no variables; in the body of a routine a colon says something else.
+    fn without_variables(&self, cut: Cut) -> Result<String, String> {
+        let text = cut.text.clone();
+        let is_routine =
+            self.delimiter != SEMICOLON || head(&text).first().is_some_and(|word| word == "create");
+        let is_plain = || cut.into_sql(&mut Names::default(), self.quoting).parameters().is_empty();
+        if is_routine || is_plain() { Ok(text) } else { Err(self.refusal(&text, AS_IT_STANDS)) }
+    }
+
+    /// Blanks, and comments that servers do not execute.
+    fn skip(&mut self) {
+        loop {
+            let rest = &self.source[self.at..];
+            let trimmed = rest.trim_start();
+            let is_line =
+                trimmed.starts_with("--") || trimmed.starts_with('#') && self.quoting == Quoting::Mysql;
+            let is_block =
+                trimmed.starts_with("/*") && !trimmed.starts_with("/*!") && !trimmed.starts_with("/*M!");
+            self.at += rest.len() - trimmed.len();
+            self.at = match (is_line, is_block) {
+                (true, _) => self.line_end(),
+                (_, true) => comment_end(self.source.as_bytes(), self.at),
+                _ => return,
+            };
+        }
+    }
+
+    fn line_end(&self) -> usize {
+        self.source[self.at..].find('\n').map_or(self.source.len(), |length| self.at + length + 1)
+    }
+
+    /// Takes a line `DELIMITER //`, which MySQL's clients read themselves.
+    fn takes_delimiter(&mut self) -> bool {
+        let end = self.line_end();
+        let mut words = self.source[self.at..end].split_whitespace();
+        let is_one = self.quoting == Quoting::Mysql
+            && words.next().is_some_and(|word| word.eq_ignore_ascii_case("delimiter"));
+        if let Some(delimiter) = words.next().filter(|_| is_one) {
+            self.delimiter = delimiter.to_owned();
+            self.at = end;
+        }
+        is_one && self.at == end
+    }
+
+    /// A statement as it is sent; `None` for one that is left out.
+    fn piece(&mut self, text: String) -> Result<Option<Piece<'t>>, String> {
+        let head = head(&text);
+        let words: Vec<&str> = head.iter().map(String::as_str).collect();
+        let is_mysql = self.quoting == Quoting::Mysql;
+        match words[..] {
+            ["use", ..] if is_mysql => Err(self.elsewhere(&text)),
+            ["create" | "drop" | "alter", "database", ..] => Err(self.elsewhere(&text)),
+            ["create" | "drop" | "alter", "schema", ..] if is_mysql => Err(self.elsewhere(&text)),
+            // About the log of the server that it came from.
+            ["set", ..]
+                if is_mysql && words.iter().any(|word| ["gtid_purged", "sql_log_bin"].contains(word)) =>
+            {
+                Ok(None)
+            }
+            ["create", ..] if is_mysql => Ok(Some(Piece::Statement(without_definer(text)))),
+            ["copy", ..] if self.is_copy_from_stdin(&text) => {
+                self.rows().map(|rows| Some(Piece::Copy(text, rows)))
+            }
+            _ => Ok(Some(Piece::Statement(text))),
+        }
+    }
+
+    fn is_copy_from_stdin(&self, text: &str) -> bool {
+        let all = statements(text, self.quoting).unwrap_or_default();
+        let words: Vec<&str> = all.iter().flatten().filter_map(|token| token.word()).collect();
+        words.windows(2).any(|pair| pair == ["from", "stdin"])
+    }
+
+    /// The lines behind a COPY, up to the one that ends them.
+    fn rows(&mut self) -> Result<&'t str, String> {
+        let first = self.line_end();
+        let mut at = first;
+        for line in self.source[first..].split_inclusive('\n') {
+            if line.trim_end() == "\\." {
+                self.at = at + line.len();
+                return Ok(&self.source[first..at]);
+            }
+            at += line.len();
+        }
+        Err(format!(
+            "the setup {}: the rows behind a COPY have no end, `\\.`; the file may be cut off",
+            self.name
+        ))
+    }
+
+    /// A command of psql's.
+    fn backslash(&mut self) -> Result<(), String> {
+        let end = self.line_end();
+        let line = self.source[self.at..end].trim_end();
+        let command = line[1..].split_whitespace().next().unwrap_or_default();
+        match command {
+            // They keep a dump from giving psql commands of another kind.
+            "restrict" | "unrestrict" => {
+                self.at = end;
+                Ok(())
+            }
+            "c" | "connect" => Err(self.elsewhere(line)),
+            _ => Err(self.refusal(line, AS_IT_STANDS)),
+        }
+    }
+
+    fn refusal(&self, statement: &str, reason: &str) -> String {
+        format!("the setup {}, {:?}: {reason}", self.name, shown(statement))
+    }
+
+    fn elsewhere(&self, statement: &str) -> String {
+        let reason = "it leads to another database than the one that is measured\n\
+                      hint: dump the tables alone: pg_dump without --create, mysqldump DATABASE without --databases";
+        self.refusal(statement, reason)
+    }
+}
+
+/// Without the account that a routine, trigger or view belonged to where it was dumped: it belongs to the one that makes it.
+fn without_definer(mut text: String) -> String {
+    const DEFINER: &str = "DEFINER=`";
+    let Some(start) = text.find(DEFINER) else { return text };
+    let name = |from: usize| text[from..].find('`').map(|length| from + length + 1);
+    let user = name(start + DEFINER.len());
+    let host = user.filter(|end| text[*end..].starts_with("@`")).and_then(|end| name(end + 2));
+    if let Some(end) = host.or(user) {
+        text.replace_range(start..end, "");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;
