@@ -90,8 +90,7 @@ fn add(all: &mut RunData, blocks: &mut [u32], number: usize, part: RunData) {
         let merged = all.statements.entry(places[treatment]).or_default();
         for (name, histogram) in histograms {
             match merged.iter_mut().find(|(known, _)| *known == name) {
-                // Both have the same range.
-                Some((_, sum)) => drop(sum.add(&histogram)),
+                Some((_, sum)) => sum.add(&histogram),
                 None => merged.push((name, histogram)),
             }
         }

@@ -3,10 +3,10 @@
 use crate::model::{MergedLatency, PercentileCurve, PercentilePoint, StatementRow, StatementTable};
 use crate::view::View;
 use dyno_model::latency;
-use dyno_model::lists;
 use dyno_model::response::Responses;
 use dyno_model::units::{Nanos, millis};
 use hdrhistogram::Histogram;
+use std::collections::BTreeMap;
 
 /// Steps of a percentile curve per halving of what lies beyond.
 const STEPS_PER_HALVING: u32 = 4;
@@ -123,24 +123,19 @@ fn transaction_row(view: &View<'_>, treatment: usize) -> StatementRow {
 
 fn statement_rows(view: &View<'_>, treatment: usize) -> Vec<StatementRow> {
     let histograms = view.data.statements.get(&treatment).map_or(&[][..], Vec::as_slice);
+    let histograms: BTreeMap<&str, _> =
+        histograms.iter().map(|(name, times)| (name.as_str(), times)).collect();
     let mut rows: Vec<StatementRow> = Vec::new();
+    // A script may have thousands.
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     for statement in view.valid(treatment).flat_map(|record| &record.ledger.statements) {
-        let row = lists::entry(
-            &mut rows,
-            |row| row.name == statement.name,
-            || {
-                let histogram = histograms.iter().find(|(name, _)| *name == statement.name);
-                let latency = histogram.and_then(|(_, histogram)| summary(histogram));
-                StatementRow {
-                    name: statement.name.clone(),
-                    ok: 0,
-                    failed: 0,
-                    unfinished: 0,
-                    rows: 0,
-                    latency,
-                }
-            },
-        );
+        let place = *places.entry(&statement.name).or_insert_with(|| {
+            let latency = histograms.get(statement.name.as_str()).and_then(|times| summary(&times.full()));
+            let name = statement.name.clone();
+            rows.push(StatementRow { name, ok: 0, failed: 0, unfinished: 0, rows: 0, latency });
+            rows.len() - 1
+        });
+        let row = &mut rows[place];
         row.ok += statement.ok;
         row.failed += statement.failed;
         row.unfinished += statement.unfinished;

@@ -11,6 +11,7 @@ use crate::shortage::shortage;
 use crate::view::View;
 use dyno_model::audit::AuditVerdict;
 use dyno_model::failure::FailureKind;
+use dyno_model::failure_log::FailureLog;
 use dyno_model::finding::Severity;
 use dyno_model::plan::{Metric, Treatment};
 use dyno_model::record::TrialRecord;
@@ -56,11 +57,27 @@ fn treatment_row(view: &View<'_>, index: usize, treatment: &Treatment) -> Treatm
         retries,
         failed_by_kind: kinds(measured, |record| &record.ledger.failed_by_kind),
         retries_by_kind: kinds(measured, |record| &record.ledger.retries_by_kind),
+        errors: errors(measured),
         retries_per_commit: if committed == 0 { 0.0 } else { retries as f64 / committed as f64 },
         lost_percent: checks::commit_audit(measured).map(|audit| audit.lost_percent),
         audit: measured.iter().map(|record| record.audit.verdict()).max().unwrap_or(AuditVerdict::NotChecked),
         validity,
     }
+}
+
+/// What was said of failures, by workloads beside too.
+fn errors(records: &[&TrialRecord]) -> FailureLog {
+    let mut all = FailureLog::default();
+    for record in records {
+        all.add(&record.failures);
+        for beside in &record.beside {
+            let mut failures = beside.record.failures.clone();
+            failures.0.iter_mut().for_each(|it| it.statement = format!("{}: {}", beside.name, it.statement));
+            all.add(&failures);
+        }
+    }
+    all.0.sort_by_key(|it| std::cmp::Reverse(it.count));
+    all
 }
 
 fn kinds<'a>(

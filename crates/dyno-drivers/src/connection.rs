@@ -84,6 +84,10 @@ impl Driver for Connection {
         each!(self, connection => connection.prepare(sql).await, _ => no_sql())
     }
 
+    async fn check(&mut self, sql: &str) -> Result<()> {
+        each!(self, connection => connection.check(sql).await, _ => no_sql())
+    }
+
     async fn execute<S: RowSink>(
         &mut self,
         statement: Statement,

@@ -70,6 +70,10 @@ pub trait Driver: Sized {
     /// the server cannot prepare (MySQL error 1295, such as `BEGIN`) are sent as text without further ado.
     async fn prepare(&mut self, sql: &str) -> Result<Statement>;
 
+    /// Has the server parse a statement, and execute nothing and keep nothing, in every query mode. Statements that the server cannot
+    /// prepare at all (MySQL error 1295) are taken to be right.
+    async fn check(&mut self, sql: &str) -> Result<()>;
+
     /// Executes a prepared statement: one round trip.
     async fn execute<S: RowSink>(
         &mut self,

@@ -350,7 +350,7 @@ impl<W: Workload> Client<W> {
         session.commit().await
     }
 
-    /// How the transaction ends, where the workload decides that itself.
+    /// How the transaction ends, where the workload decides that itself. Writes the failure down.
     fn decided(
         &self,
         verdict: Verdict,
@@ -358,6 +358,9 @@ impl<W: Workload> Client<W> {
         session: &Session,
         is_counted: bool,
     ) -> Option<Loss> {
+        if verdict != Verdict::Skipped {
+            session.note_failure(failure);
+        }
         match verdict {
             Verdict::Policy => return None,
             Verdict::Skipped => {
@@ -453,6 +456,7 @@ impl<W: Workload> Client<W> {
                 Err(error) => {
                     let now = self.window.now();
                     self.recorder.note(|recorder| recorder.not_connected(error.kind, now, is_counted));
+                    session.note_not_connected(&error);
                     failure = error;
                 }
             }

@@ -51,6 +51,11 @@ pub(crate) trait Clients {
         observer: &mut Connection,
     ) -> Result<Self::Baseline, OperationFailure>;
 
+    /// As [`Workload::sent_as_text`](crate::workload::Workload::sent_as_text).
+    fn sent_as_text(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
     fn growth(&self, _baseline: &Self::Baseline) -> Option<Growth> {
         None
     }

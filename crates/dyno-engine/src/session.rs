@@ -8,7 +8,9 @@ use crate::settling::OpenSessions;
 use crate::window::Window;
 use dyno_drivers::{Connection, Discard, Driver, Io, Outcome, Patience, RowSink, Statement, Value};
 use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::failure_log::Failed;
 use dyno_model::target::Target;
+use dyno_model::units::Nanos;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -36,7 +38,9 @@ pub struct Session {
     last_kind: u16,
     /// Statements that were prepared on the present connection when they were first sent, by their kind.
     prepared: Vec<Option<Statement>>,
-    /// Text of the last statement that failed, where it is known.
+    /// Kind of the last statement that failed in this attempt.
+    failed_kind: Option<u16>,
+    /// Its text, where it is known.
     failed_sql: Option<String>,
     intended_start: u64,
     target: Arc<Target>,
@@ -185,6 +189,7 @@ impl Session {
             last_end: 0,
             last_kind: 0,
             prepared: Vec::new(),
+            failed_kind: None,
             failed_sql: None,
             intended_start: 0,
             target: Arc::clone(target),
@@ -210,7 +215,12 @@ impl Session {
 
     /// Sends text and measures it as a statement of a kind.
     pub async fn text(&mut self, kind: u16, sql: &str) -> Result<Outcome> {
-        let result = self.measure(kind, async |connection| connection.query(sql, &mut Discard).await).await;
+        self.send_text(kind, sql, &mut Discard).await
+    }
+
+    /// The same with its rows.
+    pub async fn send_text<S: RowSink>(&mut self, kind: u16, sql: &str, sink: &mut S) -> Result<Outcome> {
+        let result = self.measure(kind, async |connection| connection.query(sql, sink).await).await;
         if result.is_err() {
             self.failed_sql = Some(sql.to_owned());
         }
@@ -414,6 +424,26 @@ impl Session {
     pub(crate) fn start_attempt(&mut self, client: ClientId, number: u64) {
         self.entry = (client.0, number);
         self.is_in_doubt = false;
+        (self.failed_kind, self.failed_sql) = (None, None);
+    }
+
+    /// Writes down what ended the attempt, with the statement that failed in it, if one did.
+    pub(crate) fn note_failure(&self, failure: &OperationFailure) {
+        let kind = self.failed_kind.map_or("", |kind| self.plan.kinds[usize::from(kind)]);
+        self.log(failure, kind, self.failed_sql.as_deref());
+    }
+
+    /// Writes down why a connection in place of this one could not be had.
+    pub(crate) fn note_not_connected(&self, failure: &OperationFailure) {
+        self.log(failure, "", None);
+    }
+
+    fn log(&self, failure: &OperationFailure, statement: &str, sql: Option<&str>) {
+        if self.is_counted {
+            let failed = Failed { failure, statement, sql, at: Nanos(self.window.now()) };
+            let password = &self.target.password;
+            self.recorder.note(|recorder| recorder.failures.note(&failed, password));
+        }
     }
 
     /// The trial's window takes the place of the closed one that the session was opened with.
@@ -491,6 +521,7 @@ impl Session {
 
     fn note(&mut self, kind: u16, start: u64, result: Result<Outcome>) -> Result<Outcome> {
         if let Err(failure) = &result {
+            self.failed_kind = Some(kind);
             let is_control = [self.begin_kind, self.begin_kind + 2].contains(&kind);
             let commits = self.is_committing || !self.is_in_transaction && !is_control;
             self.is_in_doubt = commits && failure.leaves_doubt();

@@ -128,6 +128,10 @@ impl<W: Workload> Clients for Arc<NativeClients<W>> {
         self.workloads[database].baseline(observer).await
     }
 
+    fn sent_as_text(&self) -> Vec<&'static str> {
+        self.workloads[0].sent_as_text()
+    }
+
     fn growth(&self, baseline: &W::Baseline) -> Option<Growth> {
         // Of several tables nobody says which one grows.
         self.workloads[0].growth(baseline).filter(|_| self.workloads.len() == 1)
@@ -299,6 +303,7 @@ fn trial(
     }
     let facts = record.facts.get_or_insert_default();
     facts.troubles.extend(missing);
+    facts.sent_as_text = clients.sent_as_text().into_iter().map(str::to_owned).collect();
     facts.faults = mended.map(|mended| mended.faults).unwrap_or_default();
     if record.end == TrialEnd::User {
         facts.stopped.get_or_insert_with(|| StopCause::User.to_string());

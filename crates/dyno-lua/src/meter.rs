@@ -1,7 +1,9 @@
 //! What a state reports while its script runs.
 
 pub use dyno_drivers::null::StatementKind;
+use dyno_model::failure::OperationFailure;
 use dyno_model::ledger::{OutcomeClass, ScriptCounter};
+use dyno_model::secret::Secret;
 
 /// Takes what a thread's script does. Called on the thread of the state, never by two at once. Every call is on the hot path:
 /// none may allocate, and only [`Meter::more_events`] may wait.
@@ -47,6 +49,9 @@ pub trait Meter {
 
     /// A statement failed: counted as an ignored error, also the fatal one that ends the run.
     fn statement_failed(&mut self, _kind: StatementKind) {}
+
+    /// What the database said to a statement. `password` opens the connection, and must not be written down.
+    fn note_failure(&mut self, _failure: &OperationFailure, _sql: &str, _password: &Secret) {}
 
     /// Asked before an event is tried once more after an error that may be ignored, and between attempts to connect anew.
     /// False when the run is over: the event is abandoned then.

@@ -83,6 +83,8 @@ pub enum OptionKind {
     },
     /// A table of texts by text.
     Texts,
+    /// A table of texts, numbers and truth values by text; kept as texts.
+    Values,
 }
 
 /// An option that scripts of the user's own declare.

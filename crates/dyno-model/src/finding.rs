@@ -270,6 +270,11 @@ pub enum Finding {
         /// The doubt. What only makes its own figures coarse is a note here.
         doubt: Box<Finding>,
     },
+    /// Statements were sent as text, because with parameters they would be others or none. Their times hold parsing each time.
+    SentAsText {
+        /// Their names, at most a few.
+        statements: String,
+    },
     /// Something the run could not record.
     RecordingIncomplete {
         /// What.
@@ -351,6 +356,7 @@ impl Finding {
             Self::RecordingBehind { held_up, .. } if *held_up > 0.0 => Severity::Warning,
             Self::MonitorCost { share } => graded(*share, 0.01, f64::INFINITY),
             Self::SharedMachine
+            | Self::SentAsText { .. }
             | Self::SettingRounded { .. }
             | Self::Imported { .. }
             | Self::ShortWindow { .. }

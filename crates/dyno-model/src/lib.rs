@@ -6,8 +6,8 @@
 //! * [`catalog`]: how a workload describes itself (options, statements, audit);
 //! * [`spec`]: the spec file, read with every error at once, and resolved into
 //! * [`plan`]: the experiment with every default explicit and its trials in run order; [`single`]: one trial, without a spec; [`curve`]: several;
-//! * [`failure`], [`ledger`]: what a database can answer instead of success, and the books that must balance;
-//! * [`latency`]: the histogram every response time goes into;
+//! * [`failure`], [`ledger`]: what a database can answer instead of success, and the books that must balance; [`failure_log`]: its words;
+//! * [`latency`]: the histogram every response time goes into; [`compact_histogram`]: its form for few times;
 //! * [`audit`], [`finding`]: what the data said afterwards, and doubts about a number;
 //! * [`history`]: what clients read and wrote, and the anomalies in it; [`isolation`]: the levels that forbid them;
 //! * [`stages`]: a load that changes inside a trial; [`beside`]: workloads that run at the same time; [`databases`]: clients spread over several;
@@ -27,6 +27,7 @@ pub mod audit;
 pub mod beside;
 pub mod catalog;
 pub mod checksum;
+pub mod compact_histogram;
 pub mod curve;
 pub mod databases;
 pub mod engine;
@@ -34,6 +35,7 @@ pub mod event;
 mod existing;
 pub mod exit_code;
 pub mod failure;
+pub mod failure_log;
 pub mod fault;
 pub mod finding;
 pub mod front;

@@ -2,7 +2,9 @@
 
 use crate::audit::AuditRecord;
 use crate::catalog::Growth;
+use crate::compact_histogram::CompactHistogram;
 use crate::failure::FailureKind;
+use crate::failure_log::FailureLog;
 use crate::fault::FaultRecord;
 use crate::finding::{Finding, KEPT_UP, LAG_JUDGED, LAG_SHARE, Severity};
 use crate::latency::{self, ExactLatency, LatencySummary};
@@ -78,6 +80,9 @@ pub struct TrialRecord {
     /// What ended it.
     #[serde(default)]
     pub end: TrialEnd,
+    /// The first failure of each sort in the window, in the database's own words.
+    #[serde(default, skip_serializing_if = "FailureLog::is_empty")]
+    pub failures: FailureLog,
     /// What was observed beside the figures; absent in records of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub facts: Option<Facts>,
@@ -281,6 +286,9 @@ pub struct Facts {
     /// Faults that were made on purpose, in their order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultRecord>,
+    /// Kinds of statements that were sent as text because the server cannot prepare them, where others were prepared.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sent_as_text: Vec<String>,
     /// Identities between the books and other counts of the same that do not hold, in words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unbalanced: Vec<String>,
@@ -489,7 +497,7 @@ pub struct Interval {
     /// The same by the name of the transaction, in the workload's order; empty where transactions have none.
     pub transactions: Vec<(String, Histogram<u64>)>,
     /// Statements' response times by kind, in the workload's order.
-    pub statements: Vec<(String, Histogram<u64>)>,
+    pub statements: Vec<(String, CompactHistogram)>,
     /// Open loop: ages of the arrivals of the whole window that did not commit. Only the last interval has them, if there are any.
     pub censored: Option<Histogram<u64>>,
 }
@@ -515,7 +523,7 @@ impl Interval {
             latency: ExactLatency::default(),
             transaction: latency::histogram(),
             transactions: Vec::new(),
-            statements: kinds.iter().map(|kind| ((*kind).to_owned(), latency::histogram())).collect(),
+            statements: kinds.iter().map(|kind| ((*kind).to_owned(), CompactHistogram::default())).collect(),
             censored: None,
         }
     }

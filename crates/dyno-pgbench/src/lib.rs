@@ -4,7 +4,7 @@
 //! * [`options`]: the command line, and where to connect;
 //! * [`script`]: from a file to commands; [`expression`]: what `\set` computes; [`variables`]; [`random`]: pgbench's random
 //!   numbers, bit for bit;
-//! * [`perform`]: performing scripts; [`transactions`]: as a workload of a spec; [`changes`]: which tables statements may change;
+//! * [`perform`]: performing scripts; [`transactions`]: as a workload of a spec; [`sending`]: prepared, or as text; [`changes`]: which tables statements may change;
 //! * [`run`]: running them as pgbench does; [`initialise`]: making the standard tables; [`failure`]: failures in pgbench's words;
 //! * [`statistics`], [`report`]: what is counted, and the text that is made of it;
 //! * [`terminal`], [`exit_code`]: the way out.
@@ -26,6 +26,7 @@ mod random;
 mod report;
 mod run;
 mod script;
+mod sending;
 mod setup;
 mod statistics;
 mod terminal;

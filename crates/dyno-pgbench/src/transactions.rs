@@ -4,13 +4,13 @@
 use crate::changes::{changed, reads};
 use crate::expression::Value;
 use crate::expression::parser::DEFAULT_SEED;
-use crate::failure;
 use crate::perform::{Performer, Program, Stop, attempt, first_words, roll_back};
 use crate::random::Generator;
-use crate::script::{self, Action, DEFINING, Script, Store};
+use crate::script::{self, Action, Amount, DEFINING, Script, Store};
+use crate::sending::{self, Settable, Which};
 use crate::setup::Setup;
 use crate::terminal::Terminal;
-use crate::variables::{Names, Variables};
+use crate::variables::{Names, Slot, Variables, is_name};
 use dyno_drivers::{Connection, Driver, Io, Patience, block_on, lock};
 use dyno_engine::random::Random;
 use dyno_engine::text::lasting;
@@ -36,8 +36,10 @@ const SCRIPTS: &str = "scripts";
 const SETUP: &str = "setup";
 /// Its option with what the data must come to.
 const AUDIT: &str = "audit";
+/// Its option with values of variables.
+const VARIABLES: &str = "variables";
 /// Variables that are there without being set; each client has its own `client_id`.
-const PRESET: [(&str, i64); 3] = [("client_id", 0), ("scale", 1), (DEFAULT_SEED, 0)];
+const PRESET: [(&str, i64); 2] = [("client_id", 0), (DEFAULT_SEED, 0)];
 /// The workload as the spec is checked against.
 #[must_use]
 pub fn description() -> WorkloadDescription {
@@ -55,6 +57,12 @@ pub fn description() -> WorkloadDescription {
                 help: "the scripts, files with weights or texts in the spec",
             },
             isolation_option(),
+            OptionDescription {
+                name: VARIABLES,
+                kind: OptionKind::Values,
+                default: OptionValue::Texts(BTreeMap::new()),
+                help: "values of variables that scripts use and do not set, such as `{ scale = 10 }`; the same as -D NAME=VALUE",
+            },
             OptionDescription {
                 name: SETUP,
                 kind: OptionKind::Scripts { is_required: false },
@@ -105,13 +113,14 @@ impl Transactions {
             }
             scripts.push(parsed);
         }
-        if let Some((script, name)) = scripts.iter().find_map(|script| Some((script, unset(script, &names)?)))
-        {
-            return Err(format!("the script {}: nothing sets `:{name}`", script.name));
-        }
-        let mut beginning = Variables::default();
-        for (name, value) in PRESET {
-            beginning.set(names.slot(name), Value::Integer(value));
+        let beginning = beginning(options, &mut names)?;
+        for script in &mut scripts {
+            let settable = Settable::of(script, &beginning, &names);
+            script.keep_slices(&names, |slot| settable.has(slot));
+            if let Some(slot) = unset(script, &settable) {
+                return Err(nothing_sets(&script.name, names.name(slot)));
+            }
+            sending::check(script, &settable, &names, query_mode)?;
         }
         // Runs of older versions, which are gone on with, have no such option.
         let given = if options.0.contains_key(SETUP) { options.scripts(SETUP) } else { &[] };
@@ -149,7 +158,7 @@ impl Transactions {
         self.audit.expressions()
     }
 
-    /// Has the server prepare every statement of every script once, and execute none; values of the audit are asked for. Returns what it says of those that it refuses.
+    /// Has the server parse every statement of every script once, and execute none; values of the audit are asked for. Returns what it says of those that it refuses.
     /// What follows a statement that defines something is left out: it may need what is only there then.
     ///
     /// # Errors
@@ -157,42 +166,57 @@ impl Transactions {
     pub fn rehearse(&self, target: &Target) -> Result<Vec<String>, OperationFailure> {
         let mut connection =
             block_on(Connection::connect(target, &Io::Patient(Patience::for_questions(target))))?;
-        let mut refused = Vec::new();
-        for script in &self.program.scripts {
-            for (command, sql) in script.statements() {
-                if begins_with(&command.line, &DEFINING) {
-                    break;
-                }
-                if let Err(failure) = block_on(connection.prepare(sql.template())) {
-                    if failure.is_lost() {
-                        return Err(failure);
-                    }
-                    let pointed =
-                        failure::pointed(&failure, sql.template()).map(|lines| format!("\n{lines}"));
-                    let place = format!("the script {}, {:?}", script.name, command.line);
-                    refused.push(format!("{place}: {failure}{}", pointed.unwrap_or_default()));
-                }
-            }
-        }
+        let tried = sending::tried(&self.program, &self.beginning, Which::All, &mut connection);
+        let mut refused = block_on(tried)?.refused;
         refused.extend(block_on(self.audit.rehearse(&mut connection))?);
         block_on(connection.close());
         Ok(refused)
     }
 }
 
-/// A variable that a script's statements need and nothing in it sets; what is kept of rows has names that only the server knows.
-fn unset<'n>(script: &Script, names: &'n Names) -> Option<&'n str> {
+/// What every transaction begins with.
+fn beginning(options: &WorkloadOptions, names: &mut Names) -> Result<Variables, String> {
+    let mut beginning = Variables::default();
+    for (name, value) in PRESET {
+        beginning.set(names.slot(name), Value::Integer(value));
+    }
+    for (name, text) in options.texts(VARIABLES) {
+        if !is_name(name) {
+            let rule = "a variable's name has letters, digits and `_`, and begins with no digit";
+            return Err(format!("{VARIABLES}: {name:?} is no name\nhint: {rule}"));
+        }
+        let slot = names.slot(name);
+        match Value::from_text(text, name) {
+            // A number stays one, as it would in the text of a statement.
+            Ok(value) if value.to_string() == text => beginning.set(slot, value),
+            _ => beginning.set_text(slot, text),
+        }
+    }
+    Ok(beginning)
+}
+
+/// A variable that a script needs and nothing sets.
+fn unset(script: &Script, settable: &Settable) -> Option<Slot> {
     let mut needed = Vec::new();
-    let mut set: Vec<&str> = PRESET.iter().map(|(name, _)| *name).collect();
     for command in &script.commands {
         match &command.action {
-            Action::Sql(sql) if sql.store != Store::Nothing => return None,
-            Action::Sql(sql) => needed.extend(sql.parameters().iter().map(|slot| names.name(*slot))),
-            Action::Set { name, .. } => set.push(name),
+            Action::Sql(sql) => needed.extend(sql.parameters()),
+            Action::Set { value: expression, .. }
+            | Action::If(expression, _)
+            | Action::Elif(expression, _) => expression.variables(&mut |slot| needed.push(slot)),
+            Action::Sleep { amount: Amount::Variable(slot), .. } => needed.push(*slot),
             _ => {}
         }
     }
-    needed.into_iter().find(|name| !set.contains(name))
+    needed.into_iter().find(|slot| !settable.has(*slot))
+}
+
+fn nothing_sets(script: &str, name: &str) -> String {
+    let why = if name == "scale" { "; dyno does not count the rows of pgbench_branches for it" } else { "" };
+    format!(
+        "the script {script}: nothing sets `:{name}`{why}\nhint: say -D {name}=VALUE, or `variables = {{ {name} = VALUE }}` in the spec's \
+         [workload], or `\\set {name} VALUE` in the script"
+    )
 }
 
 /// True when a script takes effect as a whole or not at all: one statement, or all between BEGIN and COMMIT.
@@ -336,8 +360,19 @@ impl Workload for Transactions {
         outcome
     }
 
+    /// Also asks which statements the server can prepare: their tables are there now.
     async fn baseline(&self, connection: &mut Connection) -> Result<Vec<i64>, OperationFailure> {
+        if self.program.query_mode != QueryMode::Simple {
+            let which = Which::WithVariables;
+            let tried = sending::tried(&self.program, &self.beginning, which, connection).await?;
+            self.program.sent_as_text.get_or_init(|| tried.as_text);
+        }
         self.audit.values(connection).await
+    }
+
+    fn sent_as_text(&self) -> Vec<&'static str> {
+        let kinds = self.program.sent_as_text.get().into_iter().flatten();
+        kinds.map(|kind| self.program.kinds[usize::from(*kind)]).collect()
     }
 
     async fn audit(
@@ -420,7 +455,20 @@ mod tests {
     #[test]
     fn a_script_with_a_mistake_is_named_before_anything_runs() {
         let refusal = |text: &str| built(&[("q", 1, text)]).err().unwrap_or_default();
-        assert_eq!(refusal("SELECT :idd;"), "the script q: nothing sets `:idd`");
+        assert!(
+            refusal("SELECT :idd;").starts_with("the script q: nothing sets `:idd`\nhint: say -D idd=VALUE")
+        );
+        for text in [
+            "SELECT :scale;",
+            "\\set a random(1, 10 * :scale)\nSELECT :a;",
+            "\\if :scale > 1\nSELECT 1;\n\\endif",
+            "\\sleep :scale s\nSELECT 1;",
+        ] {
+            assert!(
+                refusal(text).starts_with("the script q: nothing sets `:scale`; dyno does not count"),
+                "{text}"
+            );
+        }
         assert_eq!(refusal("\\set x 1\n"), "the script q sends no statement");
         assert!(
             refusal("SELECT 1;\n\\sett x 1\n").starts_with("the script q:2: "),

@@ -31,6 +31,11 @@ impl Names {
         self.slots.get(name).copied()
     }
 
+    /// All places.
+    pub(crate) fn all(&self) -> impl Iterator<Item = Slot> + use<> {
+        (0..self.names.len() as u32).map(Slot)
+    }
+
     /// The name of a place.
     pub(crate) fn name(&self, slot: Slot) -> &str {
         &self.names[slot.0 as usize]

@@ -6,7 +6,8 @@
 //! Column names, scopes and metrics are part of the format and the same in every language. Columns: `scope` (`trial` or
 //! `treatment`), `system`, one column per factor, `clients`, `block` and `trial` (empty for treatments), `state`,
 //! `metric`, `unit`, `value`, `low` and `high` (95 % interval, empty for trials), `n` (valid trials, empty for trials). A figure that is
-//! only a lower bound has no `value` and no `high`: the bound is in `low`.
+//! only a lower bound has no `value` and no `high`: the bound is in `low`. `error:MESSAGE@STATEMENT` counts the errors of a sort, of which this
+//! was the first message.
 
 use crate::measures::{
     FAULT, FAULT_ERRORS, FOUND, Figure, LATENCY, Measure, NAMED, RESOURCES, STAGE, STEP, TREATMENT_BOOKS,
@@ -14,6 +15,7 @@ use crate::measures::{
 };
 use crate::messages::Lang;
 use dyno_analysis::model::{KindCount, Range, ReportModel, TreatmentRow, TrialRow, Unit};
+use dyno_model::printable;
 use serde::Serialize;
 
 pub(crate) fn render(model: &ReportModel, _lang: Lang) -> String {
@@ -165,6 +167,10 @@ fn treatment_lines(sheet: &mut Sheet, model: &ReportModel, treatment: usize) {
         for KindCount { kind, count } in kinds {
             sheet.figure(model, &owner, (&format!("{what}:{kind}"), Unit::Count), (*count).into());
         }
+    }
+    for error in &row.errors.0 {
+        let metric = printable::line(&format!("error:{}@{}", error.failure, error.statement)).into_owned();
+        sheet.figure(model, &owner, (&metric, Unit::Count), error.count.into());
     }
     sheet.figures(model, &owner, &[TREATMENT_LOST], row);
     if let Some(faults) = model.faults.iter().find(|row| row.treatment == treatment) {

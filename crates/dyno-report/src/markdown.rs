@@ -42,6 +42,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     page.audits(model);
     page.doubts(model);
     page.section(headings::FAILURES, &tables::failures(model, lang), &[texts::NOTE_FAILURES]);
+    page.titled(sections::errors(model, lang));
     page.section(
         headings::STATEMENTS,
         &tables::statements(model, &model.statements, lang),

@@ -3,8 +3,15 @@
 use super::{figures, words};
 use crate::messages::{Lang, Message, conclusion, fill, finding, in_line, list, names, notes, said};
 use dyno_analysis::model::{Comparison, FindingRow, LedgerExample, ReportModel, Verdict, WorkloadRow};
+use dyno_model::failure_log::{FailureDetail, FailureLog};
 use dyno_model::plan::{LoadPlan, Spacing, StopRule};
+use dyno_model::printable::{line, shortened};
 use std::collections::BTreeMap;
+
+/// Errors that a short report lists; the most frequent come first.
+const ERRORS_MAX: usize = 8;
+/// Characters of a statement that are shown.
+const STATEMENT_MAX: usize = 200;
 
 /// When and with what it was measured, and the machine. `started` is the time as it is to be shown.
 pub(super) fn origin(model: &ReportModel, started: &str, lang: Lang) -> Vec<String> {
@@ -179,6 +186,34 @@ pub(super) fn doubt(model: &ReportModel, row: &FindingRow, lang: Lang) -> String
     let severity = words::severity(row.severity).text(lang);
     let (reach, sentence) = (reach(model, row, lang), finding::sentence(&row.finding, lang));
     fill!(notes::NOTE_DOUBT, lang, severity, reach, sentence)
+}
+
+/// The engine's own number of an error, and its SQLSTATE.
+pub(super) fn error_code(detail: &FailureDetail) -> String {
+    let code = (detail.failure.code != 0).then(|| detail.failure.code.to_string());
+    let state = Some(detail.failure.sqlstate.clone()).filter(|state| !state.is_empty());
+    code.into_iter().chain(state).collect::<Vec<_>>().join(" ")
+}
+
+/// The statement that failed: its text, or its name where the text is not known.
+pub(super) fn failed_statement(detail: &FailureDetail) -> String {
+    let text = if detail.sql.is_empty() { &detail.statement } else { &detail.sql };
+    shortened(&line(text), STATEMENT_MAX)
+}
+
+/// The first error of each sort, of all treatments together, most frequent first.
+pub(super) fn errors(model: &ReportModel, lang: Lang) -> Vec<String> {
+    let mut all = FailureLog::default();
+    model.treatments.iter().for_each(|row| all.add(&row.errors));
+    all.0.sort_by_key(|it| std::cmp::Reverse(it.count));
+    let told = all.0.iter().take(ERRORS_MAX).map(|it| {
+        let (count, error) = (figures::count(it.count), line(&it.failure.to_string()).into_owned());
+        match failed_statement(it) {
+            statement if statement.is_empty() => fill!(notes::NOTE_ERROR, lang, count, error),
+            statement => fill!(notes::NOTE_ERROR_STATEMENT, lang, count, error, statement),
+        }
+    });
+    told.collect()
 }
 
 /// How questions were answered.

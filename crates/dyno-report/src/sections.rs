@@ -44,6 +44,11 @@ pub(crate) fn faults(model: &ReportModel, lang: Lang) -> Vec<Section> {
     ])
 }
 
+/// What the database said of failures.
+pub(crate) fn errors(model: &ReportModel, lang: Lang) -> Vec<Section> {
+    told([("errors", &headings::ERRORS, tables::errors(model, lang), texts::NOTE_ERRORS.text(lang))])
+}
+
 /// Whether what was acknowledged was kept, and kept apart.
 pub(crate) fn kept(model: &ReportModel, lang: Lang) -> Vec<Section> {
     let [ledger, anomalies] = [texts::NOTE_LEDGER, texts::NOTE_ANOMALIES].map(|note| note.text(lang));

@@ -9,7 +9,7 @@ use crate::measures::{
 use crate::messages::{Lang, columns, finding, growth, headings, names, page, question, said};
 use crate::sheet::Sheet;
 use crate::table::{Form, Table};
-use crate::words;
+use crate::{notes, words};
 use dyno_analysis::model::{
     AuditRow, CommitAudit, Comparison, ComparisonOf, Estimate, KindCount, LimitVerdict, NamedRow, Question,
     Range, ReportModel, StatementRow, StatementTable, TreatmentRow, TrialRow, Verdict,
@@ -18,6 +18,7 @@ use dyno_model::audit::AuditVerdict;
 use dyno_model::failure::FailureKind;
 use dyno_model::finding::Severity;
 use dyno_model::plan::LoadBy;
+use dyno_model::printable;
 use dyno_model::words::short_factor;
 use std::cmp::Reverse;
 
@@ -392,6 +393,19 @@ pub(crate) fn failures(model: &ReportModel, lang: Lang) -> Table {
         .left(&headings::KIND, |(kind, ..)| Cell::text(said(kind.name(), lang)))
         .right(&columns::FAILED, |(_, failed, _)| Cell::count(*failed))
         .right(&columns::RETRIES, |(.., retries)| Cell::count(*retries))
+        .table()
+}
+
+/// The first error of each sort with the database's words; empty when there were none.
+pub(crate) fn errors(model: &ReportModel, lang: Lang) -> Table {
+    let rows = model.treatments.iter().enumerate();
+    let rows = rows.flat_map(|(at, row)| row.errors.0.iter().map(move |it| (at, it)));
+    Sheet::of_treatments(model, rows)
+        .left(&headings::KIND, |it| Cell::text(said(it.failure.kind.name(), lang)))
+        .left(&headings::ERROR_CODE, |it| Cell::text(notes::error_code(it)))
+        .right(&headings::ERROR_COUNT, |it| Cell::count(it.count))
+        .left(&headings::ERROR_MESSAGE, |it| Cell::text(printable::line(&it.failure.message)))
+        .left(&headings::STATEMENT, |it| Cell::text(notes::failed_statement(it)))
         .table()
 }
 

@@ -89,7 +89,7 @@ fn summary(model: &ReportModel, lang: Lang) -> Vec<Part> {
         parts.extend([heading(limits.heading, lang), Part::Table(limits.table)]);
     }
     let others = sections::loads(model, lang).into_iter().chain(sections::faults(model, lang));
-    for part in others.chain(sections::kept(model, lang)) {
+    for part in others.chain(sections::kept(model, lang)).chain(sections::errors(model, lang)) {
         parts.extend([heading(part.heading, lang), Part::Table(part.table), Part::Text(part.note)]);
     }
     parts

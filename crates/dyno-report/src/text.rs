@@ -42,6 +42,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
         screen.heading(*part.heading);
         screen.table(&part.table);
     }
+    screen.list(headings::ERRORS, notes::errors(model, lang));
     let doubts = model.findings.iter().take(DOUBTS_MAX).map(|row| notes::doubt(model, row, lang));
     screen.list(headings::VALIDITY, doubts.chain(notes::incompleteness(model, UNREADABLE_MAX, lang)));
     if !model.conclusions.is_empty() {

@@ -6,6 +6,7 @@
 use crate::timeline::Problems;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use dyno_model::compact_histogram::CompactHistogram;
 use dyno_model::latency;
 use dyno_model::record::Interval;
 use dyno_model::units::Nanos;
@@ -69,7 +70,7 @@ impl LogEncoder {
             }
             for (name, histogram) in interval.statements.iter().filter(|(_, histogram)| !histogram.is_empty())
             {
-                write(histogram, Tag::new(&tag_name(name)))?;
+                write(&histogram.full(), Tag::new(&tag_name(name)))?;
             }
         }
         if let Some(ages) = &interval.censored {
@@ -97,7 +98,7 @@ pub(crate) struct TrialHistograms {
     /// Ages of arrivals without a commit.
     pub(crate) censored: Histogram<u64>,
     /// Statements by tag.
-    statements: BTreeMap<String, Histogram<u64>>,
+    statements: BTreeMap<String, CompactHistogram>,
     /// Its transactions by interval.
     pub(crate) course: Vec<CountedInterval>,
 }
@@ -132,7 +133,7 @@ fn counted(interval: &IntervalLogHistogram<'_>, histogram: &Histogram<u64>) -> C
 
 impl TrialHistograms {
     /// Histogram of a kind of statement.
-    pub(crate) fn statement(&self, name: &str) -> Option<&Histogram<u64>> {
+    pub(crate) fn statement(&self, name: &str) -> Option<&CompactHistogram> {
         self.statements.get(&tag_name(name))
     }
 }
@@ -178,7 +179,10 @@ fn add_line(histograms: &mut TrialHistograms, line: &[u8], decoder: &mut Deseria
         // Their figures are in the record; a statement's name may be the same.
         Some(tag) if tag.starts_with(TRANSACTION) => return Ok(()),
         Some(CENSORED) => &mut histograms.censored,
-        Some(tag) => histograms.statements.entry(tag.to_owned()).or_insert_with(latency::histogram),
+        Some(tag) => {
+            histograms.statements.entry(tag.to_owned()).or_default().add_histogram(&histogram);
+            return Ok(());
+        }
     };
     sum.add(&histogram).map_err(|error| format!("the histogram does not fit: {error:?}"))
 }
@@ -252,8 +256,13 @@ mod tests {
         let (start, length) = (Nanos(number * 1_000_000_000), Nanos(1_000_000_000));
         let mut interval = Interval::empty("b01-001", number == 0, start, length, &[]);
         interval.transaction = filled(transactions);
+        let compact = |values: &[u64]| {
+            let mut histogram = CompactHistogram::default();
+            values.iter().for_each(|value| histogram.record(*value));
+            histogram
+        };
         interval.statements =
-            statements.iter().map(|(name, values)| ((*name).to_owned(), filled(values))).collect();
+            statements.iter().map(|(name, values)| ((*name).to_owned(), compact(values))).collect();
         interval
     }
 
@@ -348,7 +357,7 @@ mod tests {
             let (histograms, problems) = parse(&log(&written));
             prop_assert_eq!(problems, vec![]);
             prop_assert_eq!(&histograms.transaction, &whole);
-            prop_assert_eq!(histograms.statement("select").map_or(0, Histogram::len), whole.len());
+            prop_assert_eq!(histograms.statement("select").map_or(0, CompactHistogram::len), whole.len());
         }
 
         #[test]

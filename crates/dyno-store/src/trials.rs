@@ -8,7 +8,7 @@ use crate::layout::{
 use crate::monitor;
 use crate::run::{Run, TrialOutcome};
 use crate::timeline::{self, Problems, TimelineLine};
-use dyno_model::latency;
+use dyno_model::compact_histogram::CompactHistogram;
 use dyno_model::monitor::Sample;
 use dyno_model::plan::Plan;
 use dyno_model::record::TrialRecord;
@@ -25,7 +25,7 @@ pub struct RunData {
     pub trials: BTreeMap<String, TrialData>,
     /// Histograms of statements by treatment, in the workload's order. Derived: valid trials are merged while they are read,
     /// so that not all of them are in memory at once.
-    pub statements: BTreeMap<usize, Vec<(String, Histogram<u64>)>>,
+    pub statements: BTreeMap<usize, Vec<(String, CompactHistogram)>>,
 }
 
 /// The files of a trial that ended.
@@ -52,7 +52,7 @@ impl Run {
     #[must_use]
     pub fn read_trials(mut self) -> RunData {
         let mut trials = BTreeMap::new();
-        let mut statements: BTreeMap<usize, Vec<(String, Histogram<u64>)>> = BTreeMap::new();
+        let mut statements: BTreeMap<usize, Vec<(String, CompactHistogram)>> = BTreeMap::new();
         let outcomes = std::mem::take(&mut self.outcomes);
         for (id, outcome) in &outcomes {
             let histograms = self.read_latency(id, outcome);
@@ -156,14 +156,18 @@ fn has_commits(outcome: &TrialOutcome) -> bool {
 }
 
 /// Adds a trial's statements to its treatment's, by the workload's order.
-fn add_statements(sums: &mut Vec<(String, Histogram<u64>)>, record: &TrialRecord, trial: &TrialHistograms) {
-    for statement in &record.statements {
+fn add_statements(sums: &mut Vec<(String, CompactHistogram)>, record: &TrialRecord, trial: &TrialHistograms) {
+    // A script may have thousands; each mostly is where it was in the trial before.
+    for (at, statement) in record.statements.iter().enumerate() {
         let Some(histogram) = trial.statement(&statement.name) else { continue };
-        let position = sums.iter().position(|(name, _)| *name == statement.name).unwrap_or_else(|| {
-            sums.push((statement.name.clone(), latency::histogram()));
+        let is_it = |(name, _): &(String, CompactHistogram)| *name == statement.name;
+        let here = sums.get(at).is_some_and(is_it).then_some(at);
+        let is_new = here.is_none() && sums.len() == at;
+        let position = here.or_else(|| if is_new { None } else { sums.iter().position(is_it) });
+        let position = position.unwrap_or_else(|| {
+            sums.push((statement.name.clone(), CompactHistogram::default()));
             sums.len() - 1
         });
-        // Sums grow by themselves, so adding cannot fail for want of range.
-        let _ = sums[position].1.add(histogram);
+        sums[position].1.add(histogram);
     }
 }

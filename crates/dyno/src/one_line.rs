@@ -20,6 +20,10 @@ pub(crate) struct OneLine {
     #[arg(long, value_name = "FILE[@WEIGHT]")]
     pub(crate) script: Vec<String>,
 
+    /// The value of a variable that SQL scripts use, such as scale=10; may be given again; the same as --set workload.variables.NAME=VALUE
+    #[arg(short = 'D', long = "define", value_name = "NAME=VALUE", value_parser = defined)]
+    pub(crate) define: Vec<(String, String)>,
+
     /// With a URL: a workload of dyno's own, which makes its tables there
     #[arg(long, value_name = "NAME", conflicts_with = "script")]
     pub(crate) workload: Option<String>,
@@ -109,7 +113,9 @@ impl OneLine {
 
     /// Keys besides what is run that the line says.
     fn load(&self) -> Vec<String> {
-        let mut keys = Vec::new();
+        let variable =
+            |(name, value): &(String, String)| format!("workload.variables.{name}={}", quoted(value));
+        let mut keys: Vec<String> = self.define.iter().map(variable).collect();
         if !self.clients.is_empty() {
             keys.push(format!("load.clients={:?}", self.clients));
         }
@@ -125,6 +131,13 @@ impl OneLine {
             keys.push(format!("limit=[{}]", limits.join(", ")));
         }
         keys
+    }
+
+    /// The line of a spec with the values of variables; nothing without any.
+    fn variables(&self) -> String {
+        let all = self.define.iter().map(|(name, value)| format!("{name} = {}", quoted(value)));
+        let all = all.collect::<Vec<_>>().join(", ");
+        if all.is_empty() { all } else { format!("variables = {{ {all} }}\n") }
     }
 
     /// The spec that a line with a URL stands for, and its name.
@@ -175,10 +188,11 @@ impl OneLine {
         };
         let time = |given: &Option<String>, usual: &str| quoted(given.as_deref().unwrap_or(usual));
         let mut text = format!(
-            "title = {}\n\n[[system]]\nname = {}\n{}{data}\n[workload]\n{workload}\n[load]\nclients = {clients:?}\n",
+            "title = {}\n\n[[system]]\nname = {}\n{}{data}\n[workload]\n{workload}{}\n[load]\nclients = {clients:?}\n",
             quoted(&format!("{title} on {name}")),
             quoted(&name),
             given(url),
+            self.variables(),
         );
         let _ = writeln!(text, "duration = {}", time(&self.duration, DURATION));
         let _ = writeln!(text, "warmup = {}", time(&self.warmup, WARMUP));
@@ -234,6 +248,7 @@ pub(crate) fn option_of(line: &str) -> &'static str {
         "url" | "name" | "data" => "URL",
         "kind" => "--workload",
         "scripts" => "--script",
+        "variables" => "-D",
         "clients" => "--clients",
         "duration" => "--duration",
         "warmup" => "--warmup",
@@ -244,6 +259,18 @@ pub(crate) fn option_of(line: &str) -> &'static str {
         "transaction" => "--limit",
         key if LimitMeasure::named(key).is_some() => "--limit",
         _ => "command line",
+    }
+}
+
+/// A variable with its value; a name that can be a key of TOML, so that the rest is said where scripts are read.
+fn defined(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value))
+            if !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') =>
+        {
+            Ok((name.to_owned(), value.to_owned()))
+        }
+        _ => Err("a variable is written NAME=VALUE, and its name has letters, digits and `_`".to_owned()),
     }
 }
 

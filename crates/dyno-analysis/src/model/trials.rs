@@ -7,6 +7,7 @@ use super::latency::MergedLatency;
 use super::limits::Shortage;
 use dyno_model::audit::AuditVerdict;
 use dyno_model::failure::FailureKind;
+use dyno_model::failure_log::FailureLog;
 use dyno_model::finding::Finding;
 use dyno_model::plan::Metric;
 use serde::{Deserialize, Serialize};
@@ -128,6 +129,10 @@ pub struct TreatmentRow {
     pub failed_by_kind: Vec<KindCount>,
     /// Retries by kind, most frequent first.
     pub retries_by_kind: Vec<KindCount>,
+    /// The first error of each sort in measured trials with its message and statement, most frequent first. Statements of workloads beside have
+    /// these workloads' names in front.
+    #[serde(default, skip_serializing_if = "FailureLog::is_empty")]
+    pub errors: FailureLog,
     /// Retries per committed transaction (ratio; 0 when nothing was committed).
     pub retries_per_commit: f64,
     /// Acknowledged updates that are not in the data, in percent of the commits checked; absent when that was not audited.

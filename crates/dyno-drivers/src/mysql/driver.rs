@@ -54,6 +54,15 @@ impl Driver for Connection {
         Ok(Statement(self.statements.len() as u32 - 1))
     }
 
+    async fn check(&mut self, sql: &str) -> Result<()> {
+        if let Known::Prepared { id, .. } = self.prepare_on_server(sql).await? {
+            self.output.clear();
+            command::close_statement(&mut self.output, id);
+            self.stream.write_all(&self.output).await.map_err(stream_failure)?;
+        }
+        Ok(())
+    }
+
     async fn execute<S: RowSink>(
         &mut self,
         statement: Statement,

@@ -334,6 +334,10 @@ impl Driver for Connection {
         ))
     }
 
+    async fn check(&mut self, _sql: &str) -> Result<()> {
+        Ok(())
+    }
+
     async fn execute<S: RowSink>(
         &mut self,
         statement: Statement,

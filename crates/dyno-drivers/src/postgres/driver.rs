@@ -53,6 +53,17 @@ impl Driver for Connection {
         Ok(Statement(self.statements.len() as u32 - 1))
     }
 
+    async fn check(&mut self, sql: &str) -> Result<()> {
+        require_no_zero(sql)?;
+        self.begin()?;
+        let template = placeholder::parse(sql, self.session.standard_strings);
+        // The unnamed statement makes room for the next by itself.
+        frontend::parse("", &template.numbered(), &mut self.output);
+        frontend::sync(&mut self.output);
+        self.shape.clear();
+        self.round_trip(None, &mut Discard).await.map(drop)
+    }
+
     async fn execute<S: RowSink>(
         &mut self,
         statement: Statement,

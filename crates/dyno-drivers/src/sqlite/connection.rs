@@ -404,6 +404,10 @@ impl Driver for Connection {
         })
     }
 
+    async fn check(&mut self, sql: &str) -> Result<()> {
+        self.database()?.with_dependent_mut(|connection, _| compile(connection, sql).map(drop))
+    }
+
     async fn execute<S: RowSink>(
         &mut self,
         statement: Statement,

@@ -15,6 +15,7 @@ use crate::window::Window;
 use dyno_drivers::lock;
 use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
 use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::failure_log::FailureLog;
 use dyno_model::latency::LatencySummary;
 use dyno_model::ledger::{Ledger, ScriptCounts};
 use dyno_model::plan::{LoadPlan, StopRule};
@@ -465,13 +466,14 @@ impl<'a> Crew<'a> {
             sum.ledger.add(&ledger);
             sum.totals.add(&totals);
             sum.counts.add(&recorder.counts);
+            sum.failures.add(&recorder.failures);
         }
         sum
     }
 
     fn record(self, books: Books, open_loop: Option<OpenLoop>, times: Times, finish: &Finish) -> LoadRecord {
         let (input, collector, window) = (self.input, &self.collector, &finish.window);
-        let Books { ledger, totals, counts } = books;
+        let Books { ledger, totals, counts, failures } = books;
         let (cpu_user, cpu_system) = finish.watch.cpu();
         let (mut workers, mut lags, mut troubles) = (Vec::new(), Vec::new(), Vec::new());
         for report in self.reports {
@@ -489,6 +491,7 @@ impl<'a> Crew<'a> {
             elapsed: Nanos(times.ended.saturating_sub(window.opens())),
             ledger,
             counts,
+            failures,
             histogram: collector.transaction.clone(),
             transaction: LatencySummary::from(&collector.transaction),
             latency: collector.latency,
@@ -532,6 +535,7 @@ struct Books {
     ledger: Ledger,
     totals: Totals,
     counts: ScriptCounts,
+    failures: FailureLog,
 }
 
 /// When the last worker had ended, nanoseconds since the epoch, and the length of the measured window.

@@ -4,6 +4,7 @@ use crate::recording::shares::{ClientShare, ClientShares};
 use dyno_model::catalog::Growth;
 use dyno_model::event::{Event, Phase};
 use dyno_model::failure::OperationFailure;
+use dyno_model::failure_log::FailureLog;
 use dyno_model::fault::Expected;
 use dyno_model::latency::ExactLatency;
 use dyno_model::latency::LatencySummary;
@@ -139,6 +140,8 @@ pub struct LoadRecord {
     pub ledger: Ledger,
     /// What scripts counted themselves; in no other figure.
     pub counts: ScriptCounts,
+    /// The first failure of each sort; as in [`TrialRecord::failures`].
+    pub failures: FailureLog,
     /// Response times of committed transactions.
     pub histogram: Histogram<u64>,
     /// Summary of [`Self::histogram`].
@@ -197,6 +200,7 @@ impl LoadRecord {
             stages: self.stages.clone(),
             work: self.work,
             generator: self.generator.clone(),
+            failures: self.failures.clone(),
             end: TrialEnd::Trial,
             facts: Some(self.facts.clone()),
             ..TrialRecord::default()

@@ -23,7 +23,10 @@ use crate::session::COMMIT;
 use crate::window::{StopCause, Window};
 use dyno_drivers::lock;
 use dyno_model::failure::FailureKind;
+use dyno_model::failure_log::Failed;
 use dyno_model::ledger::{OutcomeClass, ScriptCounter};
+use dyno_model::secret::Secret;
+use dyno_model::units::Nanos;
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -259,6 +262,15 @@ impl Meter {
         self.note(|recorder, now, is_counted| {
             recorder.statement_sent(kind, is_counted);
             recorder.statement_failed(kind, now, is_counted);
+        });
+    }
+
+    /// Writes down what was said of it now; `password` opens the connection that it happened on.
+    pub fn note_failure(&mut self, failed: &Failed<'_>, password: &Secret) {
+        self.note(|recorder, now, is_counted| {
+            if is_counted {
+                recorder.failures.note(&Failed { at: Nanos(now), ..*failed }, password);
+            }
         });
     }
 

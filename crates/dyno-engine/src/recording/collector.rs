@@ -4,6 +4,7 @@ use super::Kinds;
 use super::gaps::Gaps;
 use super::sample::{Occurrence, Sample};
 use super::stages::StageTally;
+use dyno_model::compact_histogram::CompactHistogram;
 use dyno_model::latency::LatencySummary;
 use dyno_model::latency::{self, ExactLatency};
 use dyno_model::ledger::ScriptCounter;
@@ -22,7 +23,7 @@ pub(crate) struct Collector {
     length: u64,
     /// Response times of committed transactions in measured intervals that are complete.
     pub(crate) transaction: Histogram<u64>,
-    statements: Vec<Histogram<u64>>,
+    statements: Vec<CompactHistogram>,
     /// Of transactions with names, by the place of the name.
     named: Vec<Responses>,
     /// Their sum and extremes.
@@ -56,7 +57,7 @@ impl Collector {
             opens,
             length: length.max(1),
             transaction: latency::histogram(),
-            statements: kinds.statements.iter().map(|_| latency::histogram()).collect(),
+            statements: vec![CompactHistogram::default(); kinds.statements.len()],
             named: kinds.transactions.iter().map(|_| Responses::default()).collect(),
             latency: ExactLatency::default(),
             censored: latency::histogram(),
@@ -149,7 +150,7 @@ impl Collector {
             Occurrence::Counted(counter) => interval.counts.count(counter, duration),
             Occurrence::Statement(kind, class) => {
                 interval.outcomes.count(class);
-                latency::record(&mut interval.statements[usize::from(kind)].1, duration);
+                interval.statements[usize::from(kind)].1.record(duration);
             }
         }
     }
@@ -284,7 +285,7 @@ impl Collector {
         self.latency.add(&interval.latency);
         merge(&mut self.transaction, &interval.transaction);
         for (sum, (_, histogram)) in self.statements.iter_mut().zip(&interval.statements) {
-            merge(sum, histogram);
+            sum.add(histogram);
         }
     }
 
@@ -455,6 +456,30 @@ mod tests {
         assert_eq!((first.failed, first.retries), (1, 1));
         let second = collector.complete(2 * SECOND).expect("it has ended");
         assert_eq!(second.errors_by_kind, [(FailureKind::ConnectRefused, 1)].into());
+    }
+
+    #[test]
+    fn each_of_many_statements_that_were_never_slow_takes_less_than_four_kilobytes() {
+        let number = 1_000_u64;
+        let kinds = Kinds { statements: vec!["one of many"; number as usize], ..Kinds::default() };
+        let mut collector = Collector::new("trial", &kinds, 0, SECOND);
+        let mut largest = 0;
+        for at in 0..400 {
+            let sample = |kind: u64| {
+                let duration = 50_000 + (kind * 7_919 + at * 104_729) % 100_000;
+                let statement = Occurrence::Statement(kind as u16, dyno_model::ledger::OutcomeClass::Read);
+                Sample::new(statement, at * SECOND / 10, duration, true)
+            };
+            collector.take(&(0..number).map(sample).collect::<Vec<_>>());
+            let open = collector.open_intervals.iter().flat_map(|interval| &interval.statements);
+            let open: usize =
+                open.map(|(name, times)| name.capacity() + times.memory() + size_of_val(times)).sum();
+            let sums: usize =
+                collector.statements.iter().map(|times| times.memory() + size_of_val(times)).sum();
+            largest = largest.max((open + sums) as u64 / number);
+            while collector.complete(at * SECOND / 10).is_some() {}
+        }
+        assert!((1..4096).contains(&largest), "{largest} bytes for each");
     }
 
     #[test]

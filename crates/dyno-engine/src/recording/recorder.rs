@@ -12,6 +12,7 @@ use super::Kinds;
 use super::sample::{Occurrence, Sample};
 use dyno_drivers::lock;
 use dyno_model::failure::FailureKind;
+use dyno_model::failure_log::FailureLog;
 use dyno_model::ledger::{
     Ledger, OutcomeClass, ScriptCounter, ScriptCounts, StatementCount, TransactionCount,
 };
@@ -135,6 +136,8 @@ pub(crate) struct Recorder {
     totals: Totals,
     /// What a script counted itself.
     pub(crate) counts: ScriptCounts,
+    /// What was said of failures in the window.
+    pub(crate) failures: FailureLog,
     pub(crate) pulse: WorkerPulse,
 }
 
@@ -168,6 +171,7 @@ impl Recorder {
                 ..Default::default()
             },
             counts: ScriptCounts::default(),
+            failures: FailureLog::default(),
             pulse: WorkerPulse::default(),
         }
     }

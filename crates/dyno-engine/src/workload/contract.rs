@@ -139,6 +139,12 @@ pub trait Workload: Send + Sync + 'static {
         Ok(Self::Baseline::default())
     }
 
+    /// Kinds of statements that are sent as text although the query mode says otherwise, because the server cannot prepare them; known once
+    /// [`Self::baseline`] was asked for.
+    fn sent_as_text(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
     /// How a table grows with every commit, where that is what the workload is about.
     fn growth(&self, _baseline: &Self::Baseline) -> Option<Growth> {
         None

@@ -42,6 +42,12 @@ fn a_listed_failure_is_rolled_back_and_retried_whatever_its_kind() {
     assert_eq!(record.ledger.retries_by_kind[&FailureKind::DuplicateKey], record.ledger.retries);
     assert_eq!(sent(&record, "rollback"), record.ledger.retries);
     assert_eq!(record.ledger.errors(), record.ledger.retries);
+    let [detail] = &record.failures.0[..] else { panic!("{:?}", record.failures) };
+    assert_eq!((detail.failure.kind, detail.count), (FailureKind::DuplicateKey, record.ledger.retries));
+    assert!(
+        detail.statement.contains("insert") && detail.sql.starts_with("INSERT INTO sbtest"),
+        "{detail:?}"
+    );
 }
 
 #[test]

@@ -251,6 +251,10 @@ impl Sql {
             // Our own driver refused before anything was sent: a wrong number of parameters, a text that is none.
             return failure.message.as_str().into();
         }
+        if !around.interrupts.is_interrupted() {
+            let password = link.target.as_ref().map(|target| target.password.clone()).unwrap_or_default();
+            around.meter.note_failure(failure, &query, &password);
+        }
         let driver = link.driver;
         let (errno, state) = codes(driver, failure, *was_broken);
         let databases = &around.environment.databases;

@@ -64,12 +64,16 @@ pub fn is_stall(gap: u64, commits: u64, length: u64) -> bool {
     gap >= STALL && (commits == 0 || gap as f64 > STALL_TIMES_MEAN * (length as f64 / commits as f64))
 }
 
+/// Statements that are named which were sent as text.
+const SENT_AS_TEXT_MAX: usize = 5;
+
 /// Everything that is doubtful about a record by itself.
 #[must_use]
 pub fn judge(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Finding> {
     let mut findings = generator(record, asked);
     if let Some(facts) = &record.facts {
         findings.extend(surroundings(record, facts));
+        findings.extend(sent_as_text(facts));
         findings.extend(cut_short(record, facts, asked));
         findings.extend(restart(facts));
         findings.extend(server_counters(record, asked));
@@ -138,6 +142,7 @@ fn is_derived(finding: &Finding) -> bool {
         | Finding::HeldUp { .. }
         | Finding::FewWaves { .. }
         | Finding::SharedMachine
+        | Finding::SentAsText { .. }
         | Finding::DebugBuild
         | Finding::KeptBehind { .. }
         | Finding::Overload { .. }
@@ -202,6 +207,14 @@ fn surroundings(record: &TrialRecord, facts: &Facts) -> Vec<Finding> {
     let is_told = is_rate(record.measured.as_secs_f64()) && steal.severity() > Severity::Note;
     let steal = is_told.then_some(steal);
     steal.into_iter().chain(facts.is_debug_build.then_some(Finding::DebugBuild)).collect()
+}
+
+/// Which statements were not prepared.
+fn sent_as_text(facts: &Facts) -> Option<Finding> {
+    let names = facts.sent_as_text.iter().take(SENT_AS_TEXT_MAX).map(String::as_str);
+    let more = (facts.sent_as_text.len() > SENT_AS_TEXT_MAX).then_some("...");
+    let statements = names.chain(more).collect::<Vec<_>>().join(", ");
+    (!statements.is_empty()).then_some(Finding::SentAsText { statements })
 }
 
 /// Why the trial is not what was asked for.

@@ -32,14 +32,27 @@ pub(super) fn one_script(node: &Node, known: Known<'_>, problems: &Problems) -> 
     scripts::read(one, node.span, &path, known.scripts, problems).map(OptionValue::Scripts)
 }
 
-/// A table of texts.
-fn texts(table: &Table, path: &str, problems: &Problems) -> Option<BTreeMap<String, String>> {
-    let text = |entry: &Entry| match &entry.node.value {
-        Value::Text(text) => Some((entry.key.clone(), text.clone())),
-        _ => {
-            wrong_type(&entry.node, &format!("{path}.{:?}", entry.key), "a text", problems);
-            None
-        }
+/// A table of texts; of values that are written as texts too, where these may be.
+fn texts(
+    table: &Table,
+    kind: &OptionKind,
+    path: &str,
+    problems: &Problems,
+) -> Option<BTreeMap<String, String>> {
+    let takes_values = *kind == OptionKind::Values;
+    let text = |entry: &Entry| {
+        let text = match &entry.node.value {
+            Value::Text(text) => text.clone(),
+            Value::Integer(value) if takes_values => value.to_string(),
+            Value::Number(value) if takes_values => value.to_string(),
+            Value::Boolean(value) if takes_values => value.to_string(),
+            _ => {
+                let expected = if takes_values { "a number, true, false or a text" } else { "a text" };
+                wrong_type(&entry.node, &format!("{path}.{:?}", entry.key), expected, problems);
+                return None;
+            }
+        };
+        Some((entry.key.clone(), text))
     };
     table.entries.iter().map(text).collect()
 }
@@ -87,7 +100,9 @@ pub(super) fn value(
             let place = scripts::Place { kind, ..known.scripts };
             scripts::read(items, node.span, &path, place, problems).map(OptionValue::Scripts)
         }
-        (OptionKind::Texts, Value::Table(table)) => texts(table, &path, problems).map(OptionValue::Texts),
+        (OptionKind::Texts | OptionKind::Values, Value::Table(table)) => {
+            texts(table, kind, &path, problems).map(OptionValue::Texts)
+        }
         (OptionKind::Choice(words), Value::Text(text)) => {
             if words.contains(&text.as_str()) {
                 return Some(OptionValue::Text(text.clone()));
@@ -106,6 +121,7 @@ pub(super) fn value(
                 OptionKind::Scripts { .. } => {
                     "a file, a list of files, or tables `[[workload.scripts]]`".to_owned()
                 }
+                OptionKind::Values => "a table of values by name".to_owned(),
             };
             wrong_type(node, &path, &expected, problems);
             None

@@ -23,3 +23,14 @@ pub(crate) enum Expression {
     /// A function or operator with its arguments; as many as the function takes.
     Call(Function, Box<[Expression]>),
 }
+
+impl Expression {
+    /// Visits the variables in it.
+    pub(crate) fn variables(&self, visit: &mut impl FnMut(Slot)) {
+        match self {
+            Self::Constant(_) => {}
+            Self::Variable(slot) => visit(*slot),
+            Self::Call(_, arguments) => arguments.iter().for_each(|argument| argument.variables(visit)),
+        }
+    }
+}

@@ -292,13 +292,10 @@ impl Step<'_> {
         let (kind, program) = (self.kind(), self.program);
         let performer = &mut *self.performer;
         // Texts may hold several statements.
-        let is_text = program.query_mode == QueryMode::Simple
-            || S::WANTS_NAMES && program.engine.traits().names_need_text;
-        if is_text {
+        if program.is_text(kind) || S::WANTS_NAMES && program.engine.traits().names_need_text {
             performer.text.clear();
             sql.write(&performer.variables, &program.names, &mut performer.text);
-            let text = performer.text.as_str();
-            return self.session.measure(kind, async |connection| connection.query(text, sink).await).await;
+            return self.session.send_text(kind, &performer.text, sink).await;
         }
         let texts = texts(&performer.variables, sql.parameters());
         let fields = fields(&performer.variables, program.engine, sql.parameters(), &texts);
@@ -321,9 +318,9 @@ impl Step<'_> {
             format!("client {client} aborted in command {at} (SQL) of script {script}; {what}")
         } else {
             let words = failure::words(&failure);
-            let pointed = sql.and_then(|sql| match self.program.query_mode {
-                QueryMode::Simple => failure.pointed(&self.performer.text),
-                _ => failure::pointed(&failure, sql.template()),
+            let pointed = sql.and_then(|sql| match self.program.is_text(self.kind()) {
+                true => failure.pointed(&self.performer.text),
+                false => failure::pointed(&failure, sql.template()),
             });
             let pointed = pointed.map_or_else(String::new, |lines| format!("\n{lines}"));
             format!("client {client} script {script} aborted in command {at} query 0: {words}{pointed}")

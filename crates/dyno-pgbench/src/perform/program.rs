@@ -4,6 +4,8 @@ use crate::script::{Action, Command, Script};
 use crate::variables::Names;
 use dyno_engine::text::lasting;
 use dyno_model::target::{Engine, QueryMode};
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
 
 /// Scripts, and what follows from them for every client.
 pub(crate) struct Program {
@@ -18,6 +20,8 @@ pub(crate) struct Program {
     pub(crate) kinds: Vec<&'static str>,
     /// The kind of each command of each script; 0 for those that send nothing.
     pub(crate) kind_of: Vec<Vec<u16>>,
+    /// The kinds that are sent as text because they cannot be prepared; nothing where that was not asked.
+    pub(crate) sent_as_text: OnceLock<BTreeSet<u16>>,
 }
 
 impl Program {
@@ -42,7 +46,14 @@ impl Program {
             kind_of.push(script.commands.iter().enumerate().map(kind).collect());
         }
         let weights = scripts.iter().map(|script| u64::from(script.weight)).sum();
-        Self { scripts, weights, names, engine, query_mode, kinds, kind_of }
+        let sent_as_text = OnceLock::new();
+        Self { scripts, weights, names, engine, query_mode, kinds, kind_of, sent_as_text }
+    }
+
+    /// True when a statement of a kind is sent as text.
+    pub(crate) fn is_text(&self, kind: u16) -> bool {
+        self.query_mode == QueryMode::Simple
+            || self.sent_as_text.get().is_some_and(|kinds| kinds.contains(&kind))
     }
 
     /// The script that a number below the sum of the weights stands for.

@@ -2,7 +2,7 @@
 
 use super::statement::{Sql, Store};
 use crate::expression::Expression;
-use crate::variables::Slot;
+use crate::variables::{Names, Slot};
 
 /// A script with its weight.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,6 +18,15 @@ pub(crate) struct Script {
 }
 
 impl Script {
+    /// In each statement, takes names in brackets that nothing sets for what they are.
+    pub(crate) fn keep_slices(&mut self, names: &Names, is_set: impl Fn(Slot) -> bool) {
+        for command in &mut self.commands {
+            if let Action::Sql(sql) = &mut command.action {
+                sql.keep_slices(names, &is_set);
+            }
+        }
+    }
+
     /// Its commands that are statements.
     pub(crate) fn statements(&self) -> impl Iterator<Item = (&Command, &Sql)> {
         self.commands.iter().filter_map(|command| match &command.action {

@@ -1,5 +1,6 @@
 //! Cutting statements out of a script, and the variables in them.
 
+use super::context::{Context, Nature, Place};
 use crate::variables::{Names, Parameter, Slot, Variables, continues_name, starts_name};
 use dyno_drivers::postgres::protocol::placeholder::{comment_end, dollar_end, is_escape_string};
 use dyno_drivers::sql_text::quoted_end;
@@ -26,14 +27,24 @@ pub(crate) struct Sql {
     template: String,
     /// The variables of the template.
     parameters: Vec<Slot>,
+    /// True when it is several statements, joined by `\;`.
+    is_several: bool,
     /// What becomes of its rows.
     pub(crate) store: Store,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 enum Piece {
-    Text(String),
-    Variable { slot: Slot, is_quoted: bool },
+    Text(Fixed),
+    Variable { slot: Slot, place: Place, is_in_brackets: bool },
+}
+
+/// A part of a statement that is no variable.
+#[derive(Debug, Clone, PartialEq)]
+struct Fixed {
+    text: String,
+    /// As drivers take it, where that differs.
+    escaped: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,21 +58,13 @@ pub(crate) enum End {
 /// Words at the beginning of a statement among which stands whether it makes a routine.
 const HEAD_MAX: usize = 8;
 
-/// What a byte of a statement belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Nature {
-    Code,
-    /// A text or a name in quotes, with them.
-    Quoted,
-    /// A comment or a blank.
-    Blank,
-}
-
 /// A statement's text as it was cut out.
 pub(crate) struct Cut {
     pub(crate) text: String,
     /// That of each byte of the text.
     pub(super) natures: Vec<Nature>,
+    /// True when a `\;` is in it.
+    is_several: bool,
     /// Where to go on reading.
     pub(crate) at: usize,
     pub(crate) end: End,
@@ -87,8 +90,10 @@ pub(crate) fn cut_at(source: &str, start: usize, quoting: Quoting, delimiter: &s
         depth: 0,
         block: 0,
         words: Vec::new(),
+        is_several: false,
     };
     let end = scanner.scan();
+    let is_several = scanner.is_several;
     let (mut bytes, mut natures) = (scanner.bytes, scanner.natures);
     // In front of a meta command blanks stay, as in pgbench, whose reports show them.
     while end == End::Script && bytes.last().is_some_and(u8::is_ascii_whitespace) {
@@ -96,7 +101,7 @@ pub(crate) fn cut_at(source: &str, start: usize, quoting: Quoting, delimiter: &s
         natures.pop();
     }
     let text = String::from_utf8(bytes).expect("quotes and escapes are ASCII, so characters stay whole");
-    Cut { text, natures, at: scanner.at, end }
+    Cut { text, natures, is_several, at: scanner.at, end }
 }
 
 struct Scanner<'s> {
@@ -112,6 +117,7 @@ struct Scanner<'s> {
     block: usize,
     /// The first words of the statement, which tell whether it makes a routine.
     words: Vec<String>,
+    is_several: bool,
 }
 
 impl Scanner<'_> {
@@ -126,6 +132,7 @@ impl Scanner<'_> {
             match byte {
                 b'\\' if matches!(next, Some(b';' | b':')) => {
                     self.at += 1;
+                    self.is_several |= next == Some(b';');
                     self.take(1, Nature::Code);
                 }
                 b'\\' => return End::Backslash(self.at),
@@ -233,58 +240,59 @@ impl Cut {
     /// Finds the variables.
     pub(crate) fn into_sql(self, names: &mut Names, quoting: Quoting) -> Sql {
         let bytes = self.text.as_bytes();
-        let mut sql = Sql {
-            pieces: Vec::new(),
-            template: String::new(),
-            parameters: Vec::new(),
-            store: Store::Nothing,
-        };
+        let mut pieces = Vec::new();
+        let mut context = Context::new(quoting);
         // Everything before `copied` is in the pieces.
         let (mut at, mut copied) = (0, 0);
         while at < bytes.len() {
-            if bytes[at] != b':' {
-                at += 1;
+            // A cast has two colons, and what follows them is no variable.
+            let colons = bytes[at..].iter().take_while(|byte| **byte == b':').count();
+            let length = bytes[at + colons..].iter().take_while(|byte| continues_name(**byte)).count();
+            if colons != 1 || length == 0 || !starts_name(bytes[at + 1]) {
+                for passed in at..at + colons.max(1) {
+                    context.pass(bytes, passed, self.natures[passed]);
+                }
+                at += colons.max(1);
                 continue;
             }
-            let length = bytes[at + 1..].iter().take_while(|byte| continues_name(**byte)).count();
-            if length == 0 || !starts_name(bytes[at + 1]) {
-                // A cast has two colons, and what follows them is no variable.
-                at += bytes[at..].iter().take_while(|byte| **byte == b':').count();
-                continue;
-            }
-            self.append(&mut sql, copied..at, quoting);
+            pieces.extend(self.fixed(copied..at, quoting));
             let slot = names.slot(&self.text[at + 1..=at + length]);
-            let is_quoted = self.natures[at] != Nature::Code;
-            sql.pieces.push(Piece::Variable { slot, is_quoted });
-            if is_quoted {
-                sql.template.push_str(&self.text[at..=at + length]);
-            } else {
-                sql.template.push('?');
-                sql.parameters.push(slot);
-            }
+            let place = context.place(bytes, at, self.natures[at]);
+            pieces.push(Piece::Variable { slot, place, is_in_brackets: context.is_in_brackets() });
+            context.pass_variable();
             at += 1 + length;
             copied = at;
         }
-        self.append(&mut sql, copied..bytes.len(), quoting);
+        pieces.extend(self.fixed(copied..bytes.len(), quoting));
+        let is_several = self.is_several;
+        let store = Store::Nothing;
+        let mut sql = Sql { pieces, template: String::new(), parameters: Vec::new(), is_several, store };
+        sql.compose(names);
         sql
     }
 
-    /// Appends text without variables.
-    fn append(&self, sql: &mut Sql, range: std::ops::Range<usize>, quoting: Quoting) {
+    /// Text without variables.
+    fn fixed(&self, range: std::ops::Range<usize>, quoting: Quoting) -> Option<Piece> {
         let text = &self.text[range.clone()];
-        for (at, character) in text.char_indices() {
-            sql.template.push(character);
-            // To the PostgreSQL driver a question mark is a parameter and two are the operator.
-            if character == '?'
-                && quoting == Quoting::Postgres
-                && self.natures[range.start + at] == Nature::Code
-            {
-                sql.template.push('?');
-            }
-        }
-        if !text.is_empty() {
-            sql.pieces.push(Piece::Text(text.to_owned()));
-        }
+        // To the PostgreSQL driver a question mark is a parameter and two are the operator.
+        let is_operator = |at: usize| self.natures[range.start + at] == Nature::Code;
+        let escaped = (quoting == Quoting::Postgres).then(|| {
+            let marks = text.match_indices('?').filter(|(at, _)| is_operator(*at));
+            let mut escaped = text.to_owned();
+            marks.collect::<Vec<_>>().into_iter().rev().for_each(|(at, _)| escaped.insert(at, '?'));
+            escaped
+        });
+        let escaped = escaped.filter(|escaped| escaped != text);
+        (!text.is_empty()).then(|| Piece::Text(Fixed { text: text.to_owned(), escaped }))
+    }
+}
+
+/// A statement's text as the driver of an engine takes it to prepare it.
+pub(crate) fn escaped(text: &str, quoting: Quoting) -> String {
+    let cut = cut(text, 0, quoting);
+    match cut.fixed(0..cut.text.len(), quoting) {
+        Some(Piece::Text(Fixed { text, escaped })) => escaped.unwrap_or(text),
+        _ => String::new(),
     }
 }
 
@@ -299,11 +307,59 @@ impl Sql {
         &self.parameters
     }
 
+    /// True when it is several statements.
+    pub(crate) fn is_several(&self) -> bool {
+        self.is_several
+    }
+
+    /// Its variables with their places.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = (Slot, Place)> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Variable { slot, place, .. } => Some((*slot, *place)),
+            Piece::Text(_) => None,
+        })
+    }
+
+    /// Takes names in brackets that nothing sets for what they are: the upper bound of a slice, `a[1:n]`.
+    pub(crate) fn keep_slices(&mut self, names: &Names, is_set: impl Fn(Slot) -> bool) {
+        for piece in &mut self.pieces {
+            if let Piece::Variable { slot, is_in_brackets: true, place } = piece
+                && *place != Place::Quoted
+                && !is_set(*slot)
+            {
+                *piece = Piece::Text(Fixed { text: format!(":{}", names.name(*slot)), escaped: None });
+            }
+        }
+        self.compose(names);
+    }
+
+    /// Makes the template of the pieces.
+    fn compose(&mut self, names: &Names) {
+        self.template.clear();
+        self.parameters.clear();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text(Fixed { text, escaped }) => {
+                    self.template.push_str(escaped.as_ref().unwrap_or(text));
+                }
+                Piece::Variable { slot, place: Place::Quoted | Place::Comment, .. } => {
+                    self.template.push(':');
+                    self.template.push_str(names.name(*slot));
+                }
+                Piece::Variable { slot, .. } => {
+                    self.template.push('?');
+                    self.parameters.push(*slot);
+                }
+            }
+        }
+    }
+
     /// Appends the text with values in the places of variables. Variables that are not set stay as they are written.
     pub(crate) fn write(&self, variables: &Variables, names: &Names, text: &mut String) {
         for piece in &self.pieces {
+            let begin = text.len();
             let written = match piece {
-                Piece::Text(piece) => text.write_str(piece),
+                Piece::Text(piece) => text.write_str(&piece.text),
                 Piece::Variable { slot, .. } => match variables.content(*slot) {
                     Parameter::Value(value) => write!(text, "{value}"),
                     Parameter::Text(content) => text.write_str(content),
@@ -311,6 +367,10 @@ impl Sql {
                 },
             };
             written.expect("writing to memory does not fail");
+            if text[..begin].ends_with('-') && text[begin..].starts_with('-') {
+                // Two would begin a comment: a negative number behind a minus.
+                text.insert(begin, ' ');
+            }
         }
     }
 }
@@ -396,6 +456,7 @@ mod tests {
             ("SELECT j ? 'a?' AND :x", "SELECT j ? 'a?' AND -5", "SELECT j ?? 'a?' AND ? x"),
             ("SELECT 1 -- :x", "SELECT 1 -- -5", "SELECT 1 -- :x "),
             ("SELECT a:x", "SELECT a-5", "SELECT a? x"),
+            ("SELECT 1 -:x", "SELECT 1 - -5", "SELECT 1 -? x"),
         ];
         for (source, text, template) in cases {
             assert_eq!(sql(source), (text.to_owned(), template.to_owned()), "{source}");

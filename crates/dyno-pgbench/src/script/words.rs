@@ -1,6 +1,7 @@
 //! The words of statements, as far as a look at their text tells.
 
-use super::statement::{End, Nature, cut};
+use super::context::Nature;
+use super::statement::{End, cut};
 use dyno_model::engine::Quoting;
 
 /// What a statement is made of; letters are small.

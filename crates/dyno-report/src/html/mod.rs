@@ -77,6 +77,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
             (tables::section(&page, sections::questions(model, lang)))
             (tables::comparisons(&page))
             (tables::audit(&page))
+            (tables::section(&page, sections::errors(model, lang)))
             (tables::validity(&page))
             (details::section(&page))
             (setting::section(&page))

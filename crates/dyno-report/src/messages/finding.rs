@@ -105,6 +105,7 @@ pub(crate) fn sentence(finding: &Finding, lang: Lang) -> String {
             }
         }
         Finding::Beside { name, doubt } => fill!(BESIDE, lang, name, doubt = sentence(doubt, lang)),
+        Finding::SentAsText { statements } => fill!(SENT_AS_TEXT, lang, statements),
         Finding::RecordingIncomplete { what } => fill!(RECORDING_INCOMPLETE, lang, what = said(what, lang)),
     }
 }
@@ -175,6 +176,7 @@ mod tests {
             Finding::ForeignSessions { sessions: 2 },
             Finding::Steal { share: 0.02 },
             Finding::CountersDiffer { counter: "Com_select".into(), ours: 10_000, theirs: 10_012 },
+            Finding::SentAsText { statements: "q 2 SELECT to_jsonb(:id)".into() },
             Finding::RecordingIncomplete { what: text() },
             Finding::SettingRounded {
                 system: "MySQL".into(),

@@ -9,8 +9,11 @@ use dyno_engine::text::lasting;
 use dyno_engine::workload::ClientId;
 use dyno_engine::{Meter, OwnAudit, Script, ScriptTrouble};
 use dyno_lua::{ErrorKind, Role, ScriptError, State, StatementKind};
-use dyno_model::failure::FailureKind;
+use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::failure_log::Failed;
 use dyno_model::ledger::{OutcomeClass, ScriptCounter};
+use dyno_model::secret::Secret;
+use dyno_model::units::Nanos;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -253,6 +256,12 @@ impl dyno_lua::Meter for SharedMeter {
 
     fn statement_failed(&mut self, kind: StatementKind) {
         self.meter.borrow_mut().statement_failed(self.kind(kind));
+    }
+
+    fn note_failure(&mut self, failure: &OperationFailure, sql: &str, password: &Secret) {
+        let statement = StatementKind::of(sql.as_bytes()).name();
+        let failed = Failed { failure, statement, sql: Some(sql), at: Nanos::default() };
+        self.meter.borrow_mut().note_failure(&failed, password);
     }
 
     fn may_retry(&mut self) -> bool {

@@ -110,6 +110,7 @@ fn takes(kind: &OptionKind) -> String {
         OptionKind::Text => "text".to_owned(),
         OptionKind::Scripts { .. } => "files with weights, or [[workload.scripts]]".to_owned(),
         OptionKind::Texts => "table of texts".to_owned(),
+        OptionKind::Values => "table of values".to_owned(),
     }
 }
 
@@ -149,6 +150,7 @@ fn option_as_json(option: &OptionDescription) -> Value {
         OptionKind::Text => ("text", Value::Null),
         OptionKind::Scripts { .. } => ("scripts", Value::Null),
         OptionKind::Texts => ("texts", Value::Null),
+        OptionKind::Values => ("values", Value::Null),
     };
     json!({ "name": option.name, "type": kind, "range": range, "default": option.default, "help": option.help })
 }

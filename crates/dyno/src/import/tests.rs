@@ -2,6 +2,7 @@
 
 use super::reading::{Course, Reading, parts};
 use super::{Hints, histogram_log, read, sysbench, table, transaction_log};
+use dyno_model::compact_histogram::CompactHistogram;
 use dyno_model::failure::FailureKind;
 use dyno_model::units::Nanos;
 use std::collections::BTreeMap;
@@ -167,7 +168,9 @@ fn a_histogram_log_is_read_in_its_unit_and_without_what_is_tagged() {
     for value in [1_000, 2_000, 3_000] {
         dyno_model::latency::record(&mut interval.transaction, value);
     }
-    interval.statements = vec![("select".to_owned(), interval.transaction.clone())];
+    let mut times = CompactHistogram::default();
+    times.add_histogram(&interval.transaction);
+    interval.statements = vec![("select".to_owned(), times)];
     let plan = dyno_model::single::SingleTrial {
         name: "x".to_owned(),
         title: String::new(),

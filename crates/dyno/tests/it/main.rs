@@ -30,6 +30,7 @@ mod monitor_agrees;
 mod mounts;
 mod own_lua;
 mod own_sql;
+mod own_words;
 mod pages;
 mod plan;
 mod preflight;

@@ -22,12 +22,18 @@ pub(crate) struct Shop {
 
 impl Shop {
     pub(crate) fn open(engine: Engine) -> Option<Self> {
-        let bench = Bench::new();
-        let (server, target) = match engine {
-            Engine::Sqlite => (None, Target::new(engine, Endpoint::File(bench.path().join("shop.db")))),
+        Self::on(match engine {
+            Engine::Sqlite => ServerKind::Sqlite,
+            Engine::Postgres => ServerKind::Postgres,
+            _ => ServerKind::Mariadb,
+        })
+    }
+
+    pub(crate) fn on(kind: ServerKind) -> Option<Self> {
+        let (bench, engine) = (Bench::new(), kind.engine());
+        let (server, target) = match kind {
+            ServerKind::Sqlite => (None, Target::new(engine, Endpoint::File(bench.path().join("shop.db")))),
             _ => {
-                let kind =
-                    if engine == Engine::Postgres { ServerKind::Postgres } else { ServerKind::Mariadb };
                 let server = running_server(kind, &[])?;
                 let target = server.target();
                 (Some(server), target)

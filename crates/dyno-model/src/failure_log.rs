@@ -1,0 +1,219 @@
+//! What databases said when they refused: the first failure of each sort, word for word, with its statement.
+
+use crate::address::without_passwords;
+use crate::failure::OperationFailure;
+use crate::printable;
+use crate::secret::Secret;
+use crate::units::{Nanos, is_default};
+use serde::{Deserialize, Serialize};
+
+/// Sorts of failures that are kept of a trial; the numbers by kind in the books have all.
+const SORTS_MAX: usize = 50;
+/// Characters that are kept of a message, and of a statement.
+const MESSAGE_MAX: usize = 500;
+const SQL_MAX: usize = 1_000;
+
+/// The first failure with its kind, number, SQLSTATE and statement, and how many there were of that sort.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FailureDetail {
+    /// What the database or system said. Its message is shortened, and holds no password.
+    #[serde(flatten)]
+    pub failure: OperationFailure,
+    /// The kind of statement that failed; empty where it was none, such as connecting.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub statement: String,
+    /// The statement's text, with `?` for parameters, where it is known; shortened, without passwords.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub sql: String,
+    /// When it happened, since the first client began (warm-up included).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub at: Nanos,
+    /// How many failed so in the measured window, whether tried again or not.
+    pub count: u64,
+}
+
+impl FailureDetail {
+    fn is_of_sort(&self, failure: &OperationFailure, statement: &str) -> bool {
+        let known = &self.failure;
+        (known.kind, known.code) == (failure.kind, failure.code)
+            && known.sqlstate == failure.sqlstate
+            && self.statement == statement
+    }
+}
+
+/// What failed, and what was said of it.
+#[derive(Debug, Clone, Copy)]
+pub struct Failed<'a> {
+    /// What was said.
+    pub failure: &'a OperationFailure,
+    /// As [`FailureDetail::statement`].
+    pub statement: &'a str,
+    /// As [`FailureDetail::sql`].
+    pub sql: Option<&'a str>,
+    /// When, since the first client began.
+    pub at: Nanos,
+}
+
+/// Sorts of failures in the order of their first occurrence, at most 50.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct FailureLog(pub Vec<FailureDetail>);
+
+impl FailureLog {
+    /// True when nothing failed.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Counts a failure, and keeps it when it is the first of its sort. `password` opens the connection that it happened on.
+    pub fn note(&mut self, failed: &Failed<'_>, password: &Secret) {
+        let Failed { failure, statement, sql, at } = *failed;
+        if let Some(known) = self.0.iter_mut().find(|known| known.is_of_sort(failure, statement)) {
+            known.count += 1;
+        } else if self.0.len() < SORTS_MAX {
+            let kept = |text: &str, max| {
+                printable::shortened(&without_passwords(&password.hidden_in(&hide_literals(text))), max)
+            };
+            let message = kept(&failure.message, MESSAGE_MAX);
+            self.0.push(FailureDetail {
+                failure: OperationFailure { message, ..failure.clone() },
+                statement: statement.to_owned(),
+                sql: kept(sql.unwrap_or_default(), SQL_MAX),
+                at,
+                count: 1,
+            });
+        }
+    }
+
+    /// Adds those of another worker, trial or workload; of each sort the earliest is kept.
+    pub fn add(&mut self, other: &Self) {
+        for detail in &other.0 {
+            if let Some(known) =
+                self.0.iter_mut().find(|known| known.is_of_sort(&detail.failure, &detail.statement))
+            {
+                let count = known.count + detail.count;
+                if detail.at < known.at {
+                    known.clone_from(detail);
+                }
+                known.count = count;
+            } else if self.0.len() < SORTS_MAX {
+                self.0.push(detail.clone());
+            }
+        }
+    }
+}
+
+/// The text with stars in place of the literals that statements and connection strings have passwords in: `PASSWORD '...'`,
+/// `IDENTIFIED BY '...'`, `password=...`.
+fn hide_literals(text: &str) -> String {
+    let lower = text.to_ascii_lowercase();
+    let next = |from: usize| {
+        let ends = WORDS.iter().filter_map(|word| Some(from + lower[from..].find(word)? + word.len()));
+        ends.min()
+    };
+    let (mut hidden, mut at) = (String::with_capacity(text.len()), 0);
+    while let Some(end) = next(at) {
+        let separator = text[end..].find(|c: char| !c.is_whitespace() && !"=(".contains(c));
+        let begin = separator.map_or(text.len(), |length| end + length);
+        hidden.push_str(&text[at..begin]);
+        at = begin;
+        let length = if begin == end { 0 } else { secret_length(&text[begin..], &text[end..begin]) };
+        if length > 0 {
+            hidden.push_str("******");
+            at += length;
+        }
+    }
+    hidden.push_str(&text[at..]);
+    hidden
+}
+
+/// What passwords stand behind.
+const WORDS: [&str; 4] = ["password", "identified by", "passwd", "pwd"];
+
+/// Bytes of the literal that a text begins with, or, behind nothing but `=`, of the word.
+fn secret_length(text: &str, separator: &str) -> usize {
+    let prefix = usize::from(text.starts_with(['e', 'E', 'n', 'N']) && text[1..].starts_with('\''));
+    match text[prefix..].chars().next() {
+        Some(quote @ ('\'' | '"')) => {
+            text[prefix + 1..].find(quote).map_or(text.len(), |length| prefix + length + 2)
+        }
+        _ if separator == "=" => {
+            text.find(|c: char| c.is_whitespace() || ",;)'\"?$".contains(c)).unwrap_or(text.len())
+        }
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::failure::FailureKind;
+
+    fn failure(message: &str) -> OperationFailure {
+        OperationFailure { sqlstate: "22012".to_owned(), ..FailureKind::Other.failure(message) }
+    }
+
+    fn failed<'a>(failure: &'a OperationFailure, statement: &'a str, at: u64) -> Failed<'a> {
+        Failed { failure, statement, sql: Some("SELECT 1/?"), at: Nanos(at) }
+    }
+
+    #[test]
+    fn the_first_of_each_sort_is_kept_with_its_words_and_all_are_counted() {
+        let (first, later) = (failure("division by zero"), failure("division by zero, again"));
+        let other = OperationFailure { sqlstate: "23505".to_owned(), ..failure("duplicate key") };
+        let none = Secret::default();
+        let (mut one, mut two) = (FailureLog::default(), FailureLog::default());
+        one.note(&failed(&later, "q", 9), &none);
+        one.note(&failed(&other, "q", 10), &none);
+        for _ in 0..3 {
+            two.note(&failed(&first, "q", 5), &none);
+        }
+        two.note(&failed(&first, "r", 6), &none);
+        one.add(&two);
+        let told: Vec<_> =
+            one.0.iter().map(|it| (it.failure.message.as_str(), it.statement.as_str(), it.count)).collect();
+        assert_eq!(
+            told,
+            [("division by zero", "q", 4), ("duplicate key", "q", 1), ("division by zero", "r", 1)]
+        );
+    }
+
+    #[test]
+    fn sorts_have_a_bound() {
+        let mut log = FailureLog::default();
+        for number in 0..1_000 {
+            let failure = OperationFailure { code: number, ..failure(&"x".repeat(9_999)) };
+            log.note(&failed(&failure, "q", 0), &Secret::default());
+        }
+        assert_eq!(log.0.len(), SORTS_MAX);
+        assert!(log.0[0].failure.message.chars().count() <= MESSAGE_MAX + 1);
+    }
+
+    #[test]
+    fn passwords_are_in_no_message_and_no_statement() {
+        let password = Secret::new("s3cr3t-word");
+        for text in [
+            "could not connect with s3cr3t-word",
+            "CREATE USER a PASSWORD 's3cr3t'",
+            "alter user a with encrypted password E's3cr3t'",
+            "CREATE USER a IDENTIFIED BY 's3cr3t'",
+            "dblink_connect('host=a password=s3cr3t dbname=b')",
+            "invalid: postgres://u:s3cr3t@h/d",
+            "SET PASSWORD = PASSWORD('s3cr3t')",
+        ] {
+            let mut log = FailureLog::default();
+            let failure = failure(text);
+            log.note(&Failed { failure: &failure, statement: "q", sql: Some(text), at: Nanos(0) }, &password);
+            let FailureDetail { failure, sql, .. } = &log.0[0];
+            assert!(!failure.message.contains("s3cr3t") && !sql.contains("s3cr3t"), "{failure} {sql}");
+            assert!(sql.contains("***"), "{sql}");
+        }
+        let plain = "column \"password\" does not exist";
+        assert_eq!(hide_literals(plain), plain);
+        assert_eq!(
+            hide_literals("SELECT password FROM u WHERE id = ?"),
+            "SELECT password FROM u WHERE id = ?"
+        );
+    }
+}

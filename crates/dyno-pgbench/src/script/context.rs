@@ -1,0 +1,205 @@
+//! Where in a statement a variable is, which decides whether its value can be a parameter.
+
+use crate::variables::continues_name;
+use dyno_model::engine::Quoting;
+
+/// What a byte of a statement belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Nature {
+    Code,
+    /// A text or a name in quotes, with them.
+    Quoted,
+    /// A comment or a blank.
+    Blank,
+}
+
+/// Where a variable is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Where a value may be, so that it can be a parameter.
+    Value,
+    /// In a comment that no server reads.
+    Comment,
+    /// Inside of quotes, or of a comment that the server reads.
+    Quoted,
+    /// Right behind a word, whose part its value becomes: `orders_:part`.
+    Joined,
+    /// As [`Self::Joined`], in brackets, where a slice of an array was probably meant: `a[1:n]`.
+    Slice,
+    /// In the list of ORDER BY or GROUP BY, where a number in the text is the place of a column and a parameter is none.
+    Position,
+    /// Behind PostgreSQL's `->` or `->>`, where a number in the text is an index and a parameter is a key.
+    Key,
+}
+
+/// What has been read of a statement.
+#[derive(Debug)]
+pub(super) struct Context {
+    quoting: Quoting,
+    parentheses: usize,
+    brackets: usize,
+    /// Depth of the list of ORDER BY or GROUP BY that is being read.
+    list: Option<usize>,
+    /// The last word, and the one before.
+    word: String,
+    before: String,
+    is_in_word: bool,
+    /// The last signs behind it.
+    signs: String,
+    /// Start of the comment that is being read.
+    comment: Option<usize>,
+}
+
+/// Words that end the list of ORDER BY or GROUP BY.
+const ENDS: [&str; 11] =
+    ["limit", "offset", "fetch", "having", "union", "intersect", "except", "for", "window", "rows", "range"];
+
+impl Context {
+    pub(super) fn new(quoting: Quoting) -> Self {
+        let (word, before, signs) = Default::default();
+        let (parentheses, brackets, list, comment, is_in_word) = (0, 0, None, None, false);
+        Self { quoting, parentheses, brackets, list, word, before, is_in_word, signs, comment }
+    }
+
+    /// Reads the byte at a place of the text.
+    pub(super) fn pass(&mut self, text: &[u8], at: usize, nature: Nature) {
+        let byte = text[at];
+        if nature != Nature::Blank {
+            self.comment = None;
+        } else if byte == b'/' && text.get(at + 1) == Some(&b'*') && self.comment.is_none() {
+            self.comment = Some(at);
+        } else if at >= 2 && text[at - 2..at] == *b"*/" {
+            self.comment = None;
+        }
+        if nature != Nature::Code || !continues_name(byte) {
+            self.end_word();
+        }
+        match nature {
+            Nature::Code if continues_name(byte) => {
+                if !self.is_in_word {
+                    self.before = std::mem::take(&mut self.word);
+                    self.signs.clear();
+                }
+                self.is_in_word = true;
+                self.word.push(char::from(byte.to_ascii_lowercase()));
+            }
+            Nature::Code if !byte.is_ascii_whitespace() => self.sign(byte),
+            // A name or text in quotes stands where a word would.
+            Nature::Quoted => {
+                self.word.clear();
+                self.signs.clear();
+            }
+            _ => {}
+        }
+    }
+
+    fn end_word(&mut self) {
+        if !std::mem::take(&mut self.is_in_word) {
+            return;
+        }
+        if self.word == "by" && matches!(self.before.as_str(), "order" | "group") {
+            self.list = Some(self.parentheses);
+        } else if self.list == Some(self.parentheses) && ENDS.contains(&self.word.as_str()) {
+            self.list = None;
+        }
+    }
+
+    fn sign(&mut self, byte: u8) {
+        self.signs.push(char::from(byte));
+        match byte {
+            b'(' => self.parentheses += 1,
+            b')' => {
+                self.parentheses = self.parentheses.saturating_sub(1);
+                self.list = self.list.filter(|depth| *depth <= self.parentheses);
+            }
+            b'[' => self.brackets += 1,
+            b']' => self.brackets = self.brackets.saturating_sub(1),
+            _ => {}
+        }
+    }
+
+    /// True inside of brackets.
+    pub(super) fn is_in_brackets(&self) -> bool {
+        self.brackets > 0
+    }
+
+    /// Where a variable is whose colon is at a place of the text.
+    pub(super) fn place(&mut self, text: &[u8], at: usize, nature: Nature) -> Place {
+        match nature {
+            Nature::Quoted => return Place::Quoted,
+            Nature::Blank => {
+                let comment = self.comment.map_or(&b""[..], |start| &text[start..at]);
+                let is_read = [&b"/*+"[..], b"/*!", b"/*M!"].iter().any(|start| comment.starts_with(start));
+                return if is_read { Place::Quoted } else { Place::Comment };
+            }
+            Nature::Code => {}
+        }
+        if at > 0 && (continues_name(text[at - 1]) || text[at - 1] == b'$') {
+            return if self.is_in_brackets() { Place::Slice } else { Place::Joined };
+        }
+        self.end_word();
+        let is_item = self.signs.ends_with(',') || self.signs.is_empty() && self.word == "by";
+        if self.list == Some(self.parentheses) && is_item {
+            Place::Position
+        } else if self.quoting == Quoting::Postgres
+            && (self.signs.ends_with("->") || self.signs.ends_with("->>"))
+        {
+            Place::Key
+        } else {
+            Place::Value
+        }
+    }
+
+    /// Behind a variable, which stands where a word would.
+    pub(super) fn pass_variable(&mut self) {
+        self.word.clear();
+        self.signs.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::statement::cut;
+    use super::*;
+    use crate::variables::Names;
+
+    fn places(source: &str, quoting: Quoting) -> Vec<Place> {
+        let sql = cut(source, 0, quoting).into_sql(&mut Names::default(), quoting);
+        sql.variables().map(|(_, place)| place).collect()
+    }
+
+    #[test]
+    fn a_variable_is_a_parameter_only_where_a_value_may_be() {
+        use Place::{Comment, Joined, Key, Position, Quoted, Slice, Value};
+        let cases: [(&str, &[Place]); 22] = [
+            ("SELECT :a, (:b), f(:c) + :d", &[Value; 4]),
+            ("SELECT 'x :a', \"c:b\", $$ :c $$", &[Quoted; 3]),
+            ("SELECT 1 /* :a */ -- :b\n, :c", &[Comment, Comment, Value]),
+            ("SELECT /* a */ /*+ Set(x :a) */ 1 /* :b */", &[Quoted, Comment]),
+            ("SELECT * FROM orders_:a, t:b.c", &[Joined, Joined]),
+            ("SELECT a[1:n], a[:n], a[1 : :n], a[b:n]", &[Slice, Value, Value, Slice]),
+            ("SELECT a FROM t ORDER BY :a", &[Position]),
+            ("SELECT a FROM t GROUP BY b, :a ORDER BY x DESC, :b", &[Position, Position]),
+            ("SELECT a FROM t ORDER BY a + :a LIMIT :b", &[Value, Value]),
+            ("SELECT a FROM t ORDER BY a, f(:a, :b), :c", &[Value, Value, Position]),
+            ("SELECT a FROM t ORDER BY 'x', \"y\", :a OFFSET :b", &[Position, Value]),
+            ("SELECT a FROM (SELECT b FROM u ORDER BY b) t WHERE c IN (1, :a)", &[Value]),
+            ("SELECT x FROM t GROUP BY x HAVING x IN (1, :a), :b", &[Value, Value]),
+            ("SELECT rank() OVER (PARTITION BY :a ORDER BY b)", &[Value]),
+            ("SELECT j -> :a, j->>:b, j -> 'x' = :c", &[Key, Key, Value]),
+            ("SELECT a->:a, b > :b, c - :c", &[Key, Value, Value]),
+            ("SELECT :a::int, ':b'::text", &[Value, Quoted]),
+            ("INSERT INTO t (a, b) VALUES (:a, :b)", &[Value, Value]),
+            ("UPDATE t SET a = a + :a WHERE b = :b", &[Value, Value]),
+            ("SELECT * FROM :a", &[Value]),
+            ("SELECT 'a' 'b', :a", &[Value]),
+            ("SET LOCAL work_mem = :a", &[Value]),
+        ];
+        for (source, expected) in cases {
+            assert_eq!(places(source, Quoting::Postgres), expected, "{source}");
+        }
+        assert_eq!(places("SELECT j -> :a", Quoting::Sqlite), [Value]);
+        assert_eq!(places("SELECT `a:a` /*!40100 , :b */", Quoting::Mysql), [Quoted, Quoted]);
+        assert_eq!(places("SELECT 1 # :a", Quoting::Mysql), [Comment]);
+    }
+}

@@ -1,0 +1,267 @@
+//! How each statement of a workload is sent: prepared, or as text where a parameter would make another statement of it, or none. What a
+//! script means is what pgbench's default mode sends: values written into the text. Preparing is a way to send the same.
+
+use crate::expression::{Environment, Value};
+use crate::failure;
+use crate::perform::Program;
+use crate::random::Generator;
+use crate::script::{Action, DEFINING, Place, Script, Sql, Store, escaped};
+use crate::variables::{Names, Slot, Variables};
+use dyno_drivers::{Connection, Driver, Table};
+use dyno_model::engine::Quoting;
+use dyno_model::failure::OperationFailure;
+use dyno_model::target::QueryMode;
+use dyno_model::words::begins_with;
+use std::collections::{BTreeSet, HashSet};
+
+/// The variables that may have a value when a script's statements are sent.
+pub(crate) struct Settable {
+    slots: HashSet<Slot>,
+    /// True where rows are kept: only the server knows the names of their columns.
+    is_open: bool,
+}
+
+impl Settable {
+    /// `beginning`: what every transaction begins with.
+    pub(crate) fn of(script: &Script, beginning: &Variables, names: &Names) -> Self {
+        let mut slots: HashSet<Slot> = names.all().filter(|slot| beginning.is_set(*slot)).collect();
+        let mut is_open = false;
+        for command in &script.commands {
+            match &command.action {
+                Action::Set { slot: Some(slot), .. } => drop(slots.insert(*slot)),
+                Action::Sql(sql) => is_open |= sql.store != Store::Nothing,
+                _ => {}
+            }
+        }
+        Self { slots, is_open }
+    }
+
+    pub(crate) fn has(&self, slot: Slot) -> bool {
+        self.is_open || self.slots.contains(&slot)
+    }
+
+    /// True when a statement means something else with parameters.
+    fn needs_text(&self, sql: &Sql) -> bool {
+        let is_text = |place| !matches!(place, Place::Value | Place::Comment);
+        sql.is_several() || sql.variables().any(|(slot, place)| is_text(place) && self.has(slot))
+    }
+}
+
+/// What no mode sends as it was meant: the value of a variable that would be written into the middle of a slice, and a statement of a
+/// pipeline that is a text.
+///
+/// # Errors
+/// With the statement and a remedy.
+pub(crate) fn check(
+    script: &Script,
+    settable: &Settable,
+    names: &Names,
+    mode: QueryMode,
+) -> Result<(), String> {
+    let mut is_in_pipeline = false;
+    for command in &script.commands {
+        let refusal = |why: &str| Err(format!("the script {}, {:?}: {why}", script.name, command.line));
+        match &command.action {
+            Action::StartPipeline => is_in_pipeline = true,
+            Action::EndPipeline => is_in_pipeline = false,
+            Action::Sql(sql) => {
+                let slice =
+                    sql.variables().find(|(slot, place)| *place == Place::Slice && settable.has(*slot));
+                if let Some((slot, _)) = slice {
+                    let name = names.name(slot);
+                    return refusal(&format!(
+                        "`[1:{name}]` with 5 for `:{name}` becomes `[15]`, as in pgbench\nhint: for a slice, write blanks around its colon: `[1 : :{name}]`"
+                    ));
+                }
+                if is_in_pipeline && mode != QueryMode::Simple && settable.needs_text(sql) {
+                    return refusal(
+                        "the statements of a pipeline are prepared, and this one can only be sent as text\nhint: take it out of the pipeline, \
+                         or have its variables stand for whole values: `'user_' || :id`",
+                    );
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Which statements are tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Which {
+    All,
+    /// Those with variables: only they may be sent in two ways.
+    WithVariables,
+}
+
+/// What a server says of statements.
+#[derive(Debug, Default)]
+pub(crate) struct Tried {
+    /// Kinds that have to be sent as text.
+    pub(crate) as_text: BTreeSet<u16>,
+    /// What it says of those that it takes in no way.
+    pub(crate) refused: Vec<String>,
+}
+
+/// Has the server parse statements, and execute none. Of several in one text, and of what follows a statement that defines something, no refusal
+/// is told: they may need what is only there then.
+///
+/// # Errors
+/// When the connection is lost.
+pub(crate) async fn tried(
+    program: &Program,
+    beginning: &Variables,
+    which: Which,
+    connection: &mut Connection,
+) -> Result<Tried, OperationFailure> {
+    let mut tried = Tried::default();
+    for (script, kinds) in program.scripts.iter().zip(&program.kind_of) {
+        let settable = Settable::of(script, beginning, &program.names);
+        let values = sample(script, beginning, &program.names);
+        let (mut is_told, mut is_in_pipeline) = (true, false);
+        for (command, kind) in script.commands.iter().zip(kinds) {
+            match &command.action {
+                Action::StartPipeline => is_in_pipeline = true,
+                Action::EndPipeline => is_in_pipeline = false,
+                _ => {}
+            }
+            let Action::Sql(sql) = &command.action else { continue };
+            is_told &= !begins_with(&command.line, &DEFINING);
+            if sql.is_several() {
+                tried.as_text.insert(*kind);
+                continue;
+            }
+            if which == Which::WithVariables && sql.variables().next().is_none() {
+                continue;
+            }
+            let look = Look { program, sql, values: &values, is_in_pipeline };
+            let verdict = match settable.needs_text(sql) || program.query_mode == QueryMode::Simple {
+                true => look.as_text(connection).await?.map_or(Verdict::Text, Verdict::Refused),
+                false => look.either(connection).await?,
+            };
+            match verdict {
+                Verdict::Prepared => {}
+                Verdict::Text => drop(tried.as_text.insert(*kind)),
+                Verdict::Refused(reason) => {
+                    if settable.needs_text(sql) {
+                        tried.as_text.insert(*kind);
+                    }
+                    if is_told {
+                        let place = format!("the script {}, {:?}", script.name, command.line);
+                        tried.refused.push(format!("{place}: {reason}"));
+                    }
+                }
+            }
+        }
+    }
+    Ok(tried)
+}
+
+enum Verdict {
+    Prepared,
+    Text,
+    Refused(String),
+}
+
+/// A statement that is tried, with values for its variables.
+struct Look<'a> {
+    program: &'a Program,
+    sql: &'a Sql,
+    values: &'a Variables,
+    is_in_pipeline: bool,
+}
+
+impl Look<'_> {
+    /// As it is prepared; else, with variables, as text.
+    async fn either(&self, connection: &mut Connection) -> Result<Verdict, OperationFailure> {
+        let template = self.sql.template();
+        let refusal = match connection.check(template).await {
+            Ok(()) => {
+                let missing = self.missing_procedure(connection, template).await?;
+                return Ok(missing.map_or(Verdict::Prepared, Verdict::Refused));
+            }
+            Err(failure) if failure.is_lost() => return Err(failure),
+            Err(failure) => failure,
+        };
+        let takes_text = !self.sql.parameters().is_empty() && self.as_text(connection).await?.is_none();
+        let told = told(&refusal, failure::pointed(&refusal, template));
+        Ok(match takes_text {
+            true if self.is_in_pipeline => Verdict::Refused(format!(
+                "{told}\nIt can be sent as text, but the statements of a pipeline are prepared: take it out of the pipeline, or tell the type by a \
+                 cast, such as `:id::int`"
+            )),
+            true => Verdict::Text,
+            false => Verdict::Refused(told),
+        })
+    }
+
+    /// With its values written into it: what the server says against it.
+    async fn as_text(&self, connection: &mut Connection) -> Result<Option<String>, OperationFailure> {
+        let mut text = String::new();
+        self.sql.write(self.values, &self.program.names, &mut text);
+        match connection.check(&escaped(&text, self.quoting())).await {
+            Ok(()) => self.missing_procedure(connection, &text).await,
+            Err(failure) if failure.is_lost() => Err(failure),
+            Err(failure) => Ok(Some(told(&failure, failure.pointed(&text)))),
+        }
+    }
+
+    fn quoting(&self) -> Quoting {
+        self.program.engine.dialect().quoting
+    }
+
+    /// Servers of MySQL's family look for the procedure of a CALL only when it is executed.
+    async fn missing_procedure(
+        &self,
+        connection: &mut Connection,
+        text: &str,
+    ) -> Result<Option<String>, OperationFailure> {
+        if self.quoting() != Quoting::Mysql || !begins_with(text, &["call"]) {
+            return Ok(None);
+        }
+        let rest = text.trim_start()[4..].trim_start();
+        let name = rest.split(|c: char| c.is_whitespace() || "(;".contains(c)).next().unwrap_or_default();
+        let plain = name.replace('`', "");
+        let (schema, procedure) = plain.split_once('.').map_or((None, plain.as_str()), |(s, p)| (Some(s), p));
+        let quoted = |text: &str| format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"));
+        let schema = schema.map_or("DATABASE()".to_owned(), quoted);
+        let sql = format!(
+            "SELECT COUNT(*) FROM information_schema.routines WHERE routine_type = 'PROCEDURE' AND routine_schema = {schema} \
+             AND routine_name = {}",
+            quoted(procedure)
+        );
+        let mut found = Table::default();
+        connection.query(&sql, &mut found).await?;
+        Ok((found.number::<i64>(0) == 0)
+            .then(|| format!("there is no procedure {name}, or the account may not see it")))
+    }
+}
+
+fn told(failure: &OperationFailure, pointed: Option<String>) -> String {
+    pointed.map_or_else(|| failure.to_string(), |lines| format!("{failure}\n{lines}"))
+}
+
+/// Values that a script's variables may have, each as the script last sets it. What comes from rows, or cannot be told, is 1.
+fn sample(script: &Script, beginning: &Variables, names: &Names) -> Variables {
+    let mut values = beginning.clone();
+    let mut random = Generator::new(0);
+    for command in &script.commands {
+        match &command.action {
+            Action::Set { slot: Some(slot), value, .. } => {
+                let mut environment =
+                    Environment { variables: &values, names, random: &mut random, debug: &mut drop };
+                let value = value.evaluate(&mut environment).unwrap_or(Value::Integer(1));
+                values.set(*slot, value);
+            }
+            Action::Sql(sql) => {
+                for slot in sql.parameters() {
+                    if !values.is_set(*slot) {
+                        values.set(*slot, Value::Integer(1));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    values
+}
