@@ -3,10 +3,11 @@
 use crate::history::anomalies::{Anomaly, Found};
 use crate::isolation::IsolationLevel;
 use crate::lists;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The audit of one trial.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct AuditRecord {
     /// Everything that was checked; empty when the workload has no audit.
     pub checks: Vec<AuditCheck>,
@@ -88,7 +89,7 @@ impl Commits {
 }
 
 /// Outcome of an audit; ordered from good to bad.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AuditVerdict {
     /// What must hold, holds.
@@ -102,7 +103,7 @@ pub enum AuditVerdict {
 }
 
 /// One integrity check.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "check", rename_all = "kebab-case")]
 pub enum AuditCheck {
     /// Every committed transaction added exactly one to a counter; counters must have grown by the number of commits.
@@ -328,7 +329,7 @@ impl Balance {
 }
 
 /// A transaction whose row in the commit ledger is not what its client knows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LedgerEntry {
     /// Client, from 0.
     pub client: u32,
@@ -339,7 +340,7 @@ pub struct LedgerEntry {
 }
 
 /// Two transactions that both committed on top of the same value: one of the two updates is lost.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LostUpdateWitness {
     /// Key of the row.
     pub row: i64,
@@ -352,7 +353,7 @@ pub struct LostUpdateWitness {
 }
 
 /// A transaction as the client log knows it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WitnessedTransaction {
     /// Client, from 0.
     pub client: u32,

@@ -1,6 +1,7 @@
 //! How a workload describes itself: its options with type, range and default. The spec is checked against this.
 
 use crate::units::Nanos;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -99,7 +100,7 @@ pub struct DeclaredOption {
 }
 
 /// A script of the user's own, as it stood in its file or in the spec.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ScriptText {
     /// What it is called in reports.
     pub name: String,
@@ -136,7 +137,7 @@ impl fmt::Display for ScriptText {
 }
 
 /// Value of an option.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum OptionValue {
     /// `true` or `false`.
@@ -173,7 +174,7 @@ impl fmt::Display for OptionValue {
 }
 
 /// How a table grows with the commits of a trial. Nothing is ever deleted from it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Growth {
     /// Rows in the table before the first client began.
     pub rows_before: u64,
@@ -197,7 +198,7 @@ impl Growth {
 
 /// Resolved options of a workload: every option of its description is present, with the right type and in range.
 /// The getters therefore panic on a wrong name or type, which is a bug in the workload and not the user's fault.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct WorkloadOptions(pub BTreeMap<String, OptionValue>);
 

@@ -1,5 +1,6 @@
 //! Databases side by side on one system, which a trial's clients are spread over.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Most databases of a trial.
@@ -9,7 +10,7 @@ pub const DATABASES_MAX: u32 = 100;
 pub const NAMED_MAX: usize = 4096;
 
 /// What a trial's clients work in: client i in database i modulo their number.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Databases {
     /// All work in the one that the system's address names.

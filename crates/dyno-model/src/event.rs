@@ -6,13 +6,14 @@ use crate::monitor::Sample;
 use crate::record::{Interval, TrialRecord};
 use crate::search::Step;
 use crate::units::Nanos;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 crate::named! {
     /// Phases of a trial, in order.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum Phase {
         /// Tables are made.
@@ -33,7 +34,7 @@ crate::named! {
 }
 
 /// One event; a line of `events.jsonl`, where the store adds `at` (UTC time).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
     /// The run began.
@@ -131,7 +132,7 @@ pub enum Event {
 }
 
 /// What was found when the data were looked at after a block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Look {
     /// The last block that was measured.
     pub block: u32,
@@ -145,7 +146,7 @@ pub struct Look {
 }
 
 /// Why a run ends before its last block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum StopReason {
     /// Every question is decided.
@@ -159,7 +160,7 @@ pub enum StopReason {
 }
 
 /// How long the start of a server took.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StartTimes {
     /// From the order to the first answer with settings read back: its folder, its system tables and its program, and the
     /// command that prepares its storage. Without copying data, and without loading.
@@ -170,7 +171,7 @@ pub struct StartTimes {
 }
 
 /// Unit of [`Event::Progress`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProgressUnit {
     /// Rows in the tables.

@@ -3,11 +3,12 @@
 use crate::secret::Secret;
 use crate::target::{ClientCertificate, Endpoint, Engine, Tls};
 use crate::units::Nanos;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// A system that runs already. Holds where its password comes from, never the password.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ExistingSystem {
     /// Protocol and dialect, from the URL's scheme.
     pub engine: Engine,
@@ -39,7 +40,7 @@ pub struct ExistingSystem {
 }
 
 /// Shell commands of the user's that give a system settings, and restart it or start and stop it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SteeringPlan {
     /// Gives the system the settings of a whole plot, which stand in variables of its environment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -55,7 +56,7 @@ pub struct SteeringPlan {
 }
 
 /// Commands by which a system has its turn: it is started for a whole plot and stopped behind it, so that one system at a time is at work.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TurnsPlan {
     /// Starts the system, with the settings in variables of its environment, and ends when it is on its way.
     pub start: String,
@@ -64,7 +65,7 @@ pub struct TurnsPlan {
 }
 
 /// How the machine of a system that runs elsewhere is monitored.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MonitorPlan {
     /// Shell command that runs a POSIX shell there, which reads its standard input: `ssh db.example sh`.
     pub command: String,
@@ -74,7 +75,7 @@ pub struct MonitorPlan {
 }
 
 /// Whose tables a workload runs on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DataPolicy {
     /// dyno makes and loads them, and removes them afterwards.
@@ -87,7 +88,7 @@ pub enum DataPolicy {
 }
 
 /// Where a password is read when it is needed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PasswordSource {
     /// The spec names none: the password is the one that the database's own client programs would use, if any.

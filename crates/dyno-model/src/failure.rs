@@ -1,13 +1,14 @@
 //! What a database can answer instead of success. Failures are data: they are classified, counted and reported.
 
 use crate::units::is_default;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 crate::named! {
     /// The closed set of failure kinds. Drivers map (engine, error number or SQLSTATE) to one of them, never message text.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum FailureKind {
         /// Nobody listens at the address, or it cannot be reached or resolved.
@@ -122,7 +123,7 @@ impl FailureKind {
 const SERVER_ERRORS: u32 = 500;
 
 /// One failure as a driver reports it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OperationFailure {
     /// Class, decides on retry.
     pub kind: FailureKind,

@@ -2,11 +2,12 @@
 
 use crate::failure::{FailureKind, Remedy};
 use crate::units::{Nanos, is_default};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 crate::named! {
     /// What is done to a node.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum FaultAction {
         /// Its process is killed (SIGKILL), as when it crashes. What the operating system was given stays.
@@ -35,7 +36,7 @@ crate::named! {
 }
 
 /// A fault as the spec asks for it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FaultPlan {
     /// Index into [`crate::plan::Plan::systems`] of the system that it is made on.
     pub system: usize,
@@ -136,7 +137,7 @@ impl FaultPlan {
 }
 
 /// A fault that was made, or that could not be.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FaultRecord {
     /// What was done.
     pub action: FaultAction,

@@ -2,10 +2,11 @@
 
 use crate::monitor::SessionGroup;
 use crate::plan::Metric;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How much a finding weighs; ordered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
     /// Worth knowing.
@@ -26,7 +27,7 @@ pub const LAG_JUDGED: u64 = 5_000_000;
 pub const LAG_SHARE: f64 = 0.05;
 
 /// A doubt about one trial or the whole run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "finding", rename_all = "kebab-case")]
 pub enum Finding {
     /// A generator worker used this share of one core (0 to 1). Warned at 0.70, invalid at 0.90.
@@ -283,7 +284,7 @@ pub enum Finding {
 }
 
 /// Processes of one name and what they took.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BusyProcess {
     /// As the kernel knows it, without arguments.
     pub name: String,

@@ -1,9 +1,10 @@
 //! What stands on the first pages of a test report.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What only people know of a report: `[report]` of a spec.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FrontMatter {
     /// Who issues it.
     pub organisation: Option<String>,
@@ -20,7 +21,7 @@ pub struct FrontMatter {
 }
 
 /// A version of the document.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Revision {
     /// Its number.
     pub version: String,

@@ -1,10 +1,11 @@
 //! The isolation levels of SQL, and which of them are which in the words of a server.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 crate::named! {
     /// An isolation level of the SQL standard, weakest first.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum IsolationLevel {
         /// Nothing is kept apart.

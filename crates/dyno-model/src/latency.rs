@@ -1,6 +1,7 @@
 //! The histogram every response time goes into.
 
 use hdrhistogram::Histogram;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Smallest time told apart, in nanoseconds.
@@ -80,7 +81,7 @@ pub fn needed(percentage: f64) -> u64 {
 }
 
 /// Sum and extremes of times, exact where a histogram is rounded. All 0 when `count` is 0.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExactLatency {
     /// Number of times.
     pub count: u64,
@@ -117,7 +118,7 @@ impl ExactLatency {
 }
 
 /// Summary of a histogram. All times in nanoseconds; all 0 when `count` is 0.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct LatencySummary {
     /// Number of values.
     pub count: u64,

@@ -1,6 +1,7 @@
 //! The books of a trial. They must balance, and [`Ledger::check`] says whether they do.
 
 use crate::failure::FailureKind;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -14,7 +15,7 @@ use std::collections::BTreeMap;
 /// * per statement kind: `sent = ok + failed + unfinished`
 /// * where transactions have names: each of their counts adds up to the one above
 /// * `outcomes.total() = Σ ok`
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Ledger {
     /// Transactions that clients took on: begun, or skipped.
     pub started: u64,
@@ -62,7 +63,7 @@ pub enum OutcomeClass {
 }
 
 /// Successful statements by [`OutcomeClass`]; what sysbench prints as read, write and other.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Outcomes {
     /// Statements answered with a result set.
     pub reads: u64,
@@ -97,7 +98,7 @@ impl Outcomes {
 }
 
 /// What a script counts by itself, beside what was measured (sysbench's `sb_counter_inc`). It is in no other count.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ScriptCounts {
     /// Events.
     pub events: u64,
@@ -161,7 +162,7 @@ impl ScriptCounts {
 }
 
 /// Counts of one kind of statement.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StatementCount {
     /// Name from the workload, e.g. `point-select`.
     pub name: String,
@@ -178,7 +179,7 @@ pub struct StatementCount {
 }
 
 /// Counts of the transactions of one name; each is that of [`Ledger`], for these alone.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TransactionCount {
     /// Name from the workload: a script's, for example.
     pub name: String,

@@ -1,11 +1,12 @@
 //! Limits: what the figures of treatments have to keep to.
 
 use crate::metric::Metric;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 crate::named! {
     /// What a limit is about.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum LimitMeasure {
         /// Transactions per second, at least.
@@ -64,7 +65,7 @@ impl LimitMeasure {
 }
 
 /// A part of a trial that has figures of its own, by its name.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LimitPart {
     /// A stage of the load.
@@ -120,7 +121,7 @@ impl LimitPart {
 }
 
 /// A limit.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Limit {
     /// What it is about.
     pub measure: LimitMeasure,
@@ -134,4 +135,18 @@ pub struct Limit {
     /// True when the run ends once it is broken.
     #[serde(default)]
     pub aborts: bool,
+}
+
+/// Whether a limit was kept; from good to bad.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub enum LimitVerdict {
+    /// It was.
+    #[serde(rename = "passed", alias = "held")]
+    Held,
+    /// The data do not say.
+    #[serde(rename = "undecided")]
+    Undecided,
+    /// It was not.
+    #[serde(rename = "failed", alias = "broken")]
+    Broken,
 }

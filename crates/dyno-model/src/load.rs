@@ -5,10 +5,11 @@ use crate::retry::RetryPolicy;
 use crate::search::Search;
 use crate::stages::{Course, LoadBy, Stages};
 use crate::units::{Nanos, is_default};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How a trial is loaded.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadPlan {
     /// When measuring ends.
     pub stop: StopRule,
@@ -124,7 +125,7 @@ impl LoadPlan {
 
 crate::named! {
     /// How the arrivals of an open loop lie in time.
-    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum Spacing {
         /// Independent of each other, as those of many users are: times between them are exponential.
@@ -136,7 +137,7 @@ crate::named! {
 }
 
 /// When measuring ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum StopRule {
     /// After this many transactions of all clients together.

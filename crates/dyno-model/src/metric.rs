@@ -1,10 +1,11 @@
 //! What trials are compared by.
 
 use crate::stages::LoadBy;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A figure of a trial that charts show over clients.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Metric {
     /// Committed transactions per second.

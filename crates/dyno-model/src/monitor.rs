@@ -11,6 +11,7 @@
 //! Counters of the server keep the server's own names: `server.status.Innodb_log_waits_total`,
 //! `server.pg_stat_database.blks_read_total`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -96,7 +97,7 @@ pub struct Sample {
 }
 
 /// Sessions that were doing the same.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema)]
 pub struct SessionGroup {
     /// How many.
     pub sessions: u32,

@@ -7,6 +7,7 @@ use crate::limit::Limit;
 use crate::lists;
 use crate::target::{Engine, QueryMode};
 use crate::units::Nanos;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -22,7 +23,7 @@ pub use crate::way::{ApplicationKind, ApplicationPlan, EndpointPlan, ProxyKind, 
 pub const FORMAT: u32 = 1;
 
 /// An experiment, resolved.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
     /// [`FORMAT`] of the writer.
     pub format: u32,
@@ -79,7 +80,7 @@ pub struct Plan {
 }
 
 /// What an experiment asks about: comparisons are made along it, and charts draw it as curves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Compare {
     /// Systems.
@@ -89,7 +90,7 @@ pub enum Compare {
 }
 
 /// "One system is faster than the other": it commits more transactions per second.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Claim {
     /// Index into [`Plan::systems`] of the system that is said to be faster.
     pub faster: usize,
@@ -98,7 +99,7 @@ pub struct Claim {
 }
 
 /// A place for a server's data: folders that the user gives, and what makes and clears them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Storage {
     /// Name in levels; unique.
     pub name: String,
@@ -115,7 +116,7 @@ pub struct Storage {
 }
 
 /// How fresh data is made for each start of a server that dyno starts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FreshData {
     /// Loaded each time.
@@ -299,7 +300,7 @@ impl Plan {
 }
 
 /// One system under test.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SystemPlan {
     /// Name in reports; unique.
     pub name: String,
@@ -340,7 +341,7 @@ impl SystemPlan {
 }
 
 /// Where a system comes from.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SystemSource {
     /// dyno starts it in a scratch folder and removes it afterwards.
@@ -352,7 +353,7 @@ pub enum SystemSource {
 }
 
 /// One combination of levels: what a trial measures.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Treatment {
     /// Index into [`Plan::systems`].
     pub system: usize,
@@ -385,7 +386,7 @@ pub struct WholePlot<'p> {
 }
 
 /// What the levels of a treatment change of its system.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Variation {
     /// Settings of the server besides the system's own.
@@ -411,7 +412,7 @@ impl Variation {
 }
 
 /// Workload with every option resolved.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkloadPlan {
     /// Name of the workload.
     pub kind: String,
@@ -431,7 +432,7 @@ impl WorkloadPlan {
 }
 
 /// A request of HTTP. Path, headers and body are [templates](crate::template::Template).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RequestPlan {
     /// What its response times are reported as.
     pub name: String,
@@ -456,7 +457,7 @@ pub struct RequestPlan {
 }
 
 /// A workload that runs at the same time as that of a treatment.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BesidePlan {
     /// What it is called in levels, limits and reports; unique.
     pub name: String,
@@ -473,7 +474,7 @@ pub struct BesidePlan {
 }
 
 /// One measurement of one treatment in one block.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Trial {
     /// Name, unique in the run and sortable: `b01-003` is the third trial of block 1.
     pub id: String,
@@ -484,7 +485,7 @@ pub struct Trial {
 }
 
 /// Figures from a publication.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Published {
     /// Where they stand, with machine and year.
     pub source: String,

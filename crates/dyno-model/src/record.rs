@@ -16,11 +16,12 @@ use crate::search::SearchRecord;
 use crate::stages::StageRecord;
 use crate::units::Nanos;
 use hdrhistogram::Histogram;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// One trial, as the line `trial-finished` of `events.jsonl` holds it.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct TrialRecord {
     /// Which trial.
     pub trial: Trial,
@@ -91,7 +92,7 @@ pub struct TrialRecord {
 }
 
 /// What a workload did beside the one that a trial is about.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct BesideRecord {
     /// Its name.
     pub name: String,
@@ -103,7 +104,7 @@ pub struct BesideRecord {
 }
 
 /// What ended a trial.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TrialEnd {
     /// Not written down: records of older versions.
@@ -253,7 +254,7 @@ pub fn throughput(work: Option<f64>, committed: u64, measured: Nanos) -> f64 {
 
 /// What was observed of a trial beside its figures; [`crate::judge`] derives doubts from it. Every field may be missing in what another
 /// version wrote.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Facts {
     /// Share of the machine's processor time that other guests of the host took during the window, 0 to 1.
@@ -295,7 +296,7 @@ pub struct Facts {
 }
 
 /// How long a server had been up when its counters were read, right before the clients began and right after they had ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Uptime {
     /// At the first reading, in seconds.
     pub before: u64,
@@ -306,7 +307,7 @@ pub struct Uptime {
 }
 
 /// Response times of one kind of statement.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StatementLatency {
     /// Name from the workload.
     pub name: String,
@@ -315,7 +316,7 @@ pub struct StatementLatency {
 }
 
 /// The transactions of one name in the measured window; how many there were says [`Ledger::transactions`].
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct NamedTransactions {
     /// Name from the workload.
     pub name: String,
@@ -333,7 +334,7 @@ pub struct NamedTransactions {
 
 /// A time within the measured window in which no transaction of any client committed. It is bounded by commits, or by the
 /// bounds of the window; exact to the nanosecond from a millisecond on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct CommitGap {
     /// When it began, since the window opened.
     pub at: Nanos,
@@ -344,7 +345,7 @@ pub struct CommitGap {
 /// What became of the transactions that arrived in the measured window of an open loop.
 ///
 /// `arrived = started + unstarted`
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct OpenLoop {
     /// Transactions that were due in the window.
     pub arrived: u64,
@@ -377,7 +378,7 @@ impl OpenLoop {
 
 /// How late the generator began the transactions of the window, in nanoseconds: from when one was due until it began, where a free client
 /// waited for it. What waited because no client was free, waited for the system; it is among them with no delay (1 ns).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Lag {
     /// Number of transactions.
     pub count: u64,
@@ -392,7 +393,7 @@ pub struct Lag {
 }
 
 /// What the generator measured of itself during the window.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct GeneratorRecord {
     /// Per worker.
     pub workers: Vec<WorkerRecord>,
@@ -417,7 +418,7 @@ impl GeneratorRecord {
 }
 
 /// One generator worker.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct WorkerRecord {
     /// Clients it drove.
     pub clients: u32,

@@ -8,6 +8,7 @@
 use crate::latency::{self, LatencySummary};
 use crate::units::{Nanos, millis};
 use hdrhistogram::Histogram;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
@@ -17,7 +18,7 @@ use std::fmt;
 const AGREEMENT: f64 = 1.01;
 
 /// A figure of response times: a value, or a lower bound.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Bounded {
     /// Nanoseconds.
     pub nanos: f64,
@@ -51,7 +52,7 @@ impl fmt::Display for Bounded {
 }
 
 /// Summary of [`Responses`].
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ResponseSummary {
     /// Arrivals: commits and censored ones.
     pub count: u64,

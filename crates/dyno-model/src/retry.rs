@@ -1,11 +1,12 @@
 //! Which failures are retried.
 
 use crate::failure::{FailureKind, OperationFailure, Remedy};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// What decides on a retry.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RetryPolicy {
     /// The failure's kind, as docs/methodology.md says.
@@ -16,7 +17,7 @@ pub enum RetryPolicy {
 }
 
 /// Errors that are retried under [`RetryPolicy::Listed`].
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RetriedErrors {
     /// Every error is retried.
     pub all: bool,

@@ -8,6 +8,7 @@
 
 use crate::limit::LimitMeasure;
 use crate::plan::LoadBy;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The search ends when the lowest load that is not held is at most so many times the highest that is.
@@ -25,7 +26,7 @@ const RATES: (f64, f64) = (0.1, 1e7);
 const CLIENTS_MIN: f64 = 1.0;
 
 /// A search for the highest load at which a figure stays below a limit.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Search {
     /// What is raised.
     pub most: LoadBy,
@@ -38,7 +39,7 @@ pub struct Search {
 }
 
 /// One load that was tried.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Step {
     /// Transactions that arrived per second, or clients.
     pub load: f64,
@@ -58,7 +59,7 @@ pub struct Step {
 }
 
 /// What a search tried and found.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SearchRecord {
     /// What was asked.
     pub search: Search,

@@ -2,6 +2,7 @@
 
 use crate::engine::Engine;
 use crate::units::is_default;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,7 +12,7 @@ use std::path::PathBuf;
 pub const DATABASE: &str = "dyno";
 
 /// A server that dyno starts.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ManagedServer {
     /// What to start.
     pub kind: ServerKind,
@@ -118,7 +119,7 @@ impl fmt::Display for ManagedServer {
 
 crate::named! {
     /// Kinds of servers that dyno can start. SQLite is no server; "starting" it makes a scratch file.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum ServerKind {
         /// Embedded SQLite on a scratch file; settings are pragmas.

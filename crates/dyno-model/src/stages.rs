@@ -2,11 +2,12 @@
 
 use crate::response::ResponseSummary;
 use crate::units::Nanos;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 crate::named! {
     /// What a load is given by.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum LoadBy {
         /// Transactions that arrive per second: an open loop.
@@ -17,7 +18,7 @@ crate::named! {
 }
 
 /// A part of a stage in which the load goes in a straight line from one value to another.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Segment {
     /// How long it lasts.
     pub length: Nanos,
@@ -36,7 +37,7 @@ impl Segment {
 }
 
 /// A part of a trial that has a name, and figures of its own.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Stage {
     /// Name in reports; unique.
     pub name: String,
@@ -60,7 +61,7 @@ impl Stage {
 }
 
 /// Stages, in their order.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Stages {
     /// What they say.
     pub by: LoadBy,
@@ -207,7 +208,7 @@ impl Course {
 }
 
 /// What a stage brought.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct StageRecord {
     /// Transactions that committed while it lasted, whenever they began.
     pub committed: u64,

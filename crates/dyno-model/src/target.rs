@@ -3,13 +3,14 @@
 pub use crate::engine::Engine;
 
 use crate::secret::Secret;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// One address of a system.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Endpoint {
     /// A host name or address with a TCP port.
@@ -39,7 +40,7 @@ impl fmt::Display for Endpoint {
 }
 
 /// Whether and how the connection is encrypted.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tls {
     /// Never. The default, because encryption is part of what is measured and must be chosen.
@@ -63,7 +64,7 @@ pub enum Tls {
 }
 
 /// A certificate with which the client shows who it is; sent to a server that asks for one on an encrypted connection.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ClientCertificate {
     /// PEM file of the certificate, perhaps with others that lead to its authority.
     pub certificate: PathBuf,
@@ -73,7 +74,7 @@ pub struct ClientCertificate {
 
 crate::named! {
     /// How statements travel.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum QueryMode {
         /// Parsed by the server once per connection, then executed with binary parameters.

@@ -1,11 +1,12 @@
 //! Ways from the clients to a server.
 
 use crate::target::Endpoint;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// A way from the clients to a server.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EndpointPlan {
     /// Name in levels; unique.
     pub name: String,
@@ -14,7 +15,7 @@ pub struct EndpointPlan {
 }
 
 /// What a way leads along.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Via {
     /// TCP to a server that dyno started.
@@ -30,7 +31,7 @@ pub enum Via {
 }
 
 /// A proxy that dyno starts.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProxyPlan {
     /// What to start.
     pub kind: ProxyKind,
@@ -39,7 +40,7 @@ pub struct ProxyPlan {
 }
 
 /// A web application that dyno starts in an application server.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ApplicationPlan {
     /// The application server.
     pub kind: ApplicationKind,
@@ -53,7 +54,7 @@ pub struct ApplicationPlan {
 
 crate::named! {
     /// Kinds of application servers that dyno can start.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum ApplicationKind {
         /// Apache Tomcat, from version 10 on.
@@ -63,7 +64,7 @@ crate::named! {
 
 crate::named! {
     /// Kinds of proxies that dyno can start.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum ProxyKind {
         /// HAProxy, which passes TCP on.

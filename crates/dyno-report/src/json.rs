@@ -3,9 +3,11 @@
 
 use crate::messages::{Lang, conclusion};
 use dyno_analysis::model::ReportModel;
+use schemars::{JsonSchema, Schema, generate::SchemaSettings};
 use serde::Serialize;
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(title = "report.json")]
 struct Document<'a> {
     /// Language of `sentences`.
     lang: &'static str,
@@ -18,6 +20,12 @@ struct Document<'a> {
 /// Renders the model, indented, with the conclusions also in words.
 pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     indented(&Document { lang: lang.code, sentences: conclusion::sentences(model, lang), model })
+}
+
+/// The JSON schema of `report.json`.
+#[must_use]
+pub fn report_schema() -> Schema {
+    SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<Document<'_>>()
 }
 
 /// A document as JSON.

@@ -21,6 +21,7 @@ pub mod compare;
 mod csv;
 mod facts;
 mod figures;
+mod fitted;
 mod format;
 mod grid;
 mod html;
@@ -46,7 +47,9 @@ mod words;
 mod tests;
 
 pub use checkup::{Check, Checkup, check, looking};
+pub use fitted::fitted;
 pub use format::Format;
+pub use json::report_schema;
 pub use messages::{EN, LANGUAGES, Lang};
 pub use plan::{pilot, plan};
 pub use preflight::{PreflightWords, preflight, preflight_list};

@@ -3,12 +3,13 @@
 //! The host's name and the command line are left out on purpose: a results folder is passed on to strangers, and both
 //! may hold what is nobody's business.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// What the figures depend on besides the experiment. Unknown values are empty or 0.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Environment {
     /// Processor model.

@@ -70,6 +70,7 @@ pub use layout::{
 };
 pub use run::{Run, SystemReport, TrialOutcome, add_value};
 pub use single::SingleRun;
+pub use summary::{LimitSummary, summary_schema};
 pub use timeline::TimelineLine;
 pub use trials::{RunData, TrialData};
 pub use writer::{RunWriter, new_folder};

@@ -1,13 +1,16 @@
 //! `summary.json`: the figures of every finished trial, flat, for other people's programs. Derived from the event log.
 
 use dyno_model::beside::BesideRecord;
+use dyno_model::limit::{LimitMeasure, LimitPart, LimitVerdict};
 use dyno_model::plan::{Metric, Plan};
 use dyno_model::record::TrialRecord;
 use dyno_model::response::Bounded;
+use schemars::{JsonSchema, Schema, generate::SchemaSettings};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(title = "summary.json")]
 pub(crate) struct Summary<'a> {
     /// Version of the results folder's formats.
     format: u32,
@@ -19,9 +22,44 @@ pub(crate) struct Summary<'a> {
     failed: usize,
     /// One row per trial with figures, in the order they finished.
     trials: Vec<SummaryRow<'a>>,
+    /// Limits of the spec and how they came out, one row per limit and configuration; there when the run has ended.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    limits: &'a [LimitSummary],
 }
 
-#[derive(Debug, Serialize)]
+/// A limit at one configuration.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct LimitSummary {
+    /// What it is about.
+    pub measure: LimitMeasure,
+    /// Where it lies: per second, in milliseconds, in per cent; 0 for what is lost.
+    pub value: f64,
+    /// What of a trial it is about; absent: the whole trial.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub part: Option<LimitPart>,
+    /// Name of the system.
+    pub system: String,
+    /// Number of clients.
+    pub clients: u32,
+    /// Level of each factor.
+    pub levels: Vec<String>,
+    /// The figure that was compared, in the unit of `value`; `null` where there is none.
+    pub figure: Option<f64>,
+    /// Trials that it rests on.
+    pub trials: u32,
+    /// True when the figure itself was compared and nothing tested, because the run has too few blocks for a test.
+    pub is_untested: bool,
+    /// Whether it was kept. `dyno run` ends with exit code 8 when one failed, and with 9 when one is undecided.
+    pub verdict: LimitVerdict,
+}
+
+/// The JSON schema of `summary.json`.
+#[must_use]
+pub fn summary_schema() -> Schema {
+    SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<Summary<'_>>()
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
 struct SummaryRow<'a> {
     trial: &'a str,
     block: u32,
@@ -50,7 +88,7 @@ struct SummaryRow<'a> {
 }
 
 /// Figures of a trial, and of a workload beside.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Figures {
     transactions_per_second: f64,
     committed: u64,
@@ -65,8 +103,10 @@ struct Figures {
     /// only a lower bound is known.
     mean_ms: Option<f64>,
     p50_ms: Option<f64>,
+    p90_ms: Option<f64>,
     p95_ms: Option<f64>,
     p99_ms: Option<f64>,
+    p999_ms: Option<f64>,
     max_ms: Option<f64>,
     /// Lower bounds of those of these figures that are not known, in an open loop.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -74,7 +114,7 @@ struct Figures {
     audit: dyno_model::audit::AuditVerdict,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct BesideSummary<'a> {
     name: &'a str,
     clients: u32,
@@ -83,17 +123,24 @@ struct BesideSummary<'a> {
 }
 
 /// Figures that may be lower bounds.
-const BOUNDED: [(&str, Metric); 6] = [
+const BOUNDED: [(&str, Metric); 8] = [
     ("highest_rate", Metric::HighestRate),
     ("most_clients", Metric::MostClients),
     ("mean_ms", Metric::MeanMs),
     ("p50_ms", Metric::P50Ms),
+    ("p90_ms", Metric::P90Ms),
     ("p95_ms", Metric::P95Ms),
     ("p99_ms", Metric::P99Ms),
+    ("p999_ms", Metric::P999Ms),
 ];
 
 impl<'a> Summary<'a> {
-    pub(crate) fn new(plan: &'a Plan, records: &'a [TrialRecord], failed: usize) -> Self {
+    pub(crate) fn new(
+        plan: &'a Plan,
+        records: &'a [TrialRecord],
+        failed: usize,
+        limits: &'a [LimitSummary],
+    ) -> Self {
         Self {
             format: plan.format,
             title: &plan.title,
@@ -101,6 +148,7 @@ impl<'a> Summary<'a> {
             measured: records.len(),
             failed,
             trials: records.iter().filter_map(|record| row(plan, record)).collect(),
+            limits,
         }
     }
 }
@@ -141,8 +189,10 @@ fn figures(record: &TrialRecord) -> Figures {
         never_started: record.open_loop.map(|open_loop| open_loop.unstarted),
         mean_ms: known(record, Metric::MeanMs),
         p50_ms: known(record, Metric::P50Ms),
+        p90_ms: known(record, Metric::P90Ms),
         p95_ms: known(record, Metric::P95Ms),
         p99_ms: known(record, Metric::P99Ms),
+        p999_ms: known(record, Metric::P999Ms),
         max_ms: largest.filter(|max| !max.is_bound).map(Bounded::as_millis),
         at_least: BOUNDED
             .into_iter()
@@ -181,7 +231,7 @@ mod tests {
         shape.play(&plan, &mut records);
         let record = &mut records.0[0];
         record.open_loop = Some(crate::fixture::open_loop(record, 60, 2_000_000_000));
-        let summary = serde_json::to_value(Summary::new(&plan, &records.0, 0)).expect("a document");
+        let summary = serde_json::to_value(Summary::new(&plan, &records.0, 0, &[])).expect("a document");
         let (open, closed) = (&summary["trials"][0], &summary["trials"][1]);
         assert!(open["p50_ms"].is_number() && open["p99_ms"].is_null() && open["max_ms"].is_null(), "{open}");
         let max = open["at_least"]["max_ms"].as_f64().expect("a bound");
@@ -197,7 +247,7 @@ mod tests {
         let mut record = records.0[0].clone();
         record.open_loop = Some(crate::fixture::open_loop(&record, 60, 2_000_000_000));
         records.0[0].beside = vec![BesideRecord { name: "report".to_owned(), clients: 3, record }];
-        let summary = serde_json::to_value(Summary::new(&plan, &records.0, 0)).expect("a document");
+        let summary = serde_json::to_value(Summary::new(&plan, &records.0, 0, &[])).expect("a document");
         let beside = &summary["trials"][0]["beside"][0];
         assert!(beside["p50_ms"].is_number() && beside["p99_ms"].is_null(), "{beside}");
         let bound = |name: &str| beside["at_least"][name].as_f64();
@@ -214,7 +264,7 @@ mod tests {
         let mut records = records.0;
         records[0].transaction.count = 999;
         records[1].transaction = dyno_model::latency::LatencySummary::default();
-        let summary = serde_json::to_value(Summary::new(&plan, &records, 0)).expect("a document");
+        let summary = serde_json::to_value(Summary::new(&plan, &records, 0, &[])).expect("a document");
         let (few, none) = (&summary["trials"][0], &summary["trials"][1]);
         assert!(few["p95_ms"].is_number() && few["p99_ms"].is_null(), "{few}");
         assert!(none["mean_ms"].is_null() && none["p50_ms"].is_null() && none["max_ms"].is_null(), "{none}");

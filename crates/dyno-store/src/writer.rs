@@ -14,7 +14,7 @@ use crate::layout::{
 };
 use crate::monitor::{self, MonitorEncoder};
 use crate::scribe::{Pace, Scribe, Task};
-use crate::summary::Summary;
+use crate::summary::{LimitSummary, Summary};
 use crate::timeline::{self, TimelineLine};
 use dyno_model::address;
 use dyno_model::event::{Event, Listener};
@@ -49,6 +49,7 @@ pub struct RunWriter {
     histories: Vec<PathBuf>,
     records: Vec<TrialRecord>,
     failed: usize,
+    limits: Vec<LimitSummary>,
     failure: Option<StoreError>,
     clock: Clock,
 }
@@ -159,6 +160,7 @@ impl RunWriter {
             histories: Vec::new(),
             records,
             failed: 0,
+            limits: Vec::new(),
             failure: None,
             clock,
         }
@@ -331,10 +333,24 @@ impl RunWriter {
         }));
     }
 
+    /// Waits until everything that was handed over is written, so that it can be read.
+    ///
+    /// # Errors
+    /// What could not be written during the run.
+    pub fn settle(&mut self) -> Result<(), StoreError> {
+        self.scribe.settle(&self.folder).map(|_| ())
+    }
+
+    /// Adds to the summary how limits came out.
+    pub fn limits(&mut self, limits: Vec<LimitSummary>) {
+        self.limits = limits;
+        self.write_summary();
+    }
+
     /// Renews the summary as a whole, so a reader never sees half of it.
     fn write_summary(&mut self) {
         let path = self.folder.join(SUMMARY_FILE);
-        let summary = json(&Summary::new(&self.plan, &self.records, self.failed));
+        let summary = json(&Summary::new(&self.plan, &self.records, self.failed, &self.limits));
         self.scribe.hand(Box::new(move |disk| disk.replace(&path, &summary)));
     }
 }

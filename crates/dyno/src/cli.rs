@@ -43,7 +43,7 @@ Exit codes: 0 all went well, 2 usage, 3 errors in the spec, 4 preflight failed,
 5 server failed, 6 run incomplete, 7 results cannot be read or written,
 8 a limit is broken, or something is worse, 9 a limit or a comparison is not
 decided, 70 a bug of dyno, 130 interrupted.",
-    max_term_width = 100
+    max_term_width = 80
 )]
 pub(crate) struct Cli {
     /// What to do; the built-in experiment when nothing is said.

@@ -15,6 +15,7 @@ const DRAWS_PER_SECOND: u8 = 4;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Printer {
     is_quiet: bool,
+    is_stdout_terminal: bool,
     is_stdout_coloured: bool,
     is_stderr_coloured: bool,
     is_stderr_terminal: bool,
@@ -26,10 +27,12 @@ impl Printer {
     pub(crate) fn new() -> Self {
         let may_colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
             && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
-        let is_stderr_terminal = io::stderr().is_terminal();
+        let (is_stdout_terminal, is_stderr_terminal) =
+            (io::stdout().is_terminal(), io::stderr().is_terminal());
         Self {
             is_quiet: false,
-            is_stdout_coloured: may_colour && io::stdout().is_terminal(),
+            is_stdout_terminal,
+            is_stdout_coloured: may_colour && is_stdout_terminal,
             is_stderr_coloured: may_colour && is_stderr_terminal,
             is_stderr_terminal,
             lang: EN,
@@ -90,6 +93,14 @@ impl Printer {
         self.stdout(&lines(text))
     }
 
+    /// Writes a result that is made of sentences. A terminal gets lines that it need not break.
+    ///
+    /// # Errors
+    /// As [`Self::result`].
+    pub(crate) fn prose(self, text: &str) -> Result<(), Failure> {
+        if self.is_stdout_terminal { self.result(&dyno_report::fitted(text)) } else { self.result(text) }
+    }
+
     fn stdout(self, text: &str) -> Result<(), Failure> {
         let line_end = if text.ends_with('\n') { "" } else { "\n" };
         self.raw_result(&format!("{text}{line_end}")).map_err(|error| {
@@ -106,18 +117,18 @@ impl Printer {
     /// A line about what is going on.
     pub(crate) fn note(self, text: &str) {
         if !self.is_quiet {
-            Self::stderr(&lines(text));
+            self.message(&lines(text));
         }
     }
 
     /// Something that went wrong without ending the work; a quiet program says it too, for it may be why the exit code is not 0.
     pub(crate) fn warning(self, text: &str) {
-        Self::stderr(&format!("{} {}", self.label(Label::Warning, "33"), lines(text)));
+        self.message(&format!("{} {}", self.label(Label::Warning, "33"), lines(text)));
     }
 
     /// What ended the work.
     pub(crate) fn failure(self, failure: &Failure) {
-        Self::stderr(&failure.render(self.is_stderr_coloured, self.lang));
+        self.message(&failure.render(self.is_stderr_coloured, self.lang));
     }
 
     /// What clap has to say: help and version are results, everything else is a failure.
@@ -137,6 +148,11 @@ impl Printer {
     fn label(self, label: Label, colour: &str) -> String {
         let word = dyno_report::label(label, self.lang);
         if self.is_stderr_coloured { format!("\x1b[1;{colour}m{word}\x1b[0m") } else { word.to_owned() }
+    }
+
+    /// A text on stderr. A terminal gets lines that it need not break.
+    fn message(self, text: &str) {
+        if self.is_stderr_terminal { Self::stderr(&dyno_report::fitted(text)) } else { Self::stderr(text) }
     }
 
     /// Nothing can be done when stderr is gone, and nobody could be told.

@@ -4,6 +4,8 @@ use crate::cli::Cli;
 use clap::{Arg, Command, CommandFactory};
 use dyno_model::exit_code;
 use dyno_model::spec::keys::SECTIONS;
+use schemars::Schema;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
@@ -18,11 +20,20 @@ const GENERATED: &str =
 #[test]
 fn the_reference_in_docs_is_what_the_code_says() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference");
-    let pages =
-        [("cli.md", cli()), ("spec.md", spec()), ("exit-codes.md", exit_codes()), ("files.md", files())];
+    let page = |text: String| format!("{GENERATED}{text}");
+    let schema = |schema: &Schema| format!("{schema:#}\n", schema = schema.as_value());
+    let (report, summary) = (dyno_report::report_schema(), dyno_store::summary_schema());
+    let pages = [
+        ("cli.md", page(cli())),
+        ("spec.md", page(spec())),
+        ("exit-codes.md", page(exit_codes())),
+        ("files.md", page(files())),
+        ("json.md", page(json(&report, &summary))),
+        ("report.schema.json", schema(&report)),
+        ("summary.schema.json", schema(&summary)),
+    ];
     for (name, text) in pages {
         let path = folder.join(name);
-        let text = format!("{GENERATED}{text}");
         if std::env::var_os(UPDATE).is_some() {
             fs::create_dir_all(&folder).unwrap();
             fs::write(&path, &text).unwrap();
@@ -139,6 +150,71 @@ fn exit_codes() -> String {
 }
 
 /// Every file of the crates by its folder, in the words of its own head. Unit tests stand beside what they test and are left out.
+/// The fields of `report.json` and `summary.json` in tables.
+fn json(report: &Schema, summary: &Schema) -> String {
+    let mut text = "# JSON\n\nWhat other programs read: `report.json` (`dyno run --json`, `dyno report --format json`) and `summary.json` of each results folder. \
+                    The same as JSON Schema (draft 2020-12): [report.schema.json](report.schema.json), [summary.schema.json](summary.schema.json). \
+                    Fields are only added within a version (`report_format`, `format`). Whether limits were kept is in `limits` of both:\n\n\
+                    ```sh\njq -r '.limits[] | \"\\(.verdict) \\(.measure) \\(.figure)\"' RESULTS/summary.json\n```\n"
+        .to_owned();
+    for (name, schema) in [("report.json", report), ("summary.json", summary)] {
+        let schema = schema.as_value();
+        let _ = writeln!(text, "\n## {name}\n");
+        fields(schema, &mut text);
+        for (of, definition) in schema["$defs"].as_object().into_iter().flatten() {
+            let _ = writeln!(text, "\n### {of} in {name}\n\n{}\n", said(definition));
+            fields(definition, &mut text);
+        }
+    }
+    text
+}
+
+/// A table of an object's fields, or the values of an enum; nothing for what is neither.
+fn fields(schema: &Value, text: &mut String) {
+    let cell = |text: String| text.replace('|', "\\|").replace('\n', " ");
+    if let Some(properties) = schema["properties"].as_object() {
+        text.push_str("| field | type | meaning |\n|---|---|---|\n");
+        for (name, field) in properties {
+            let _ = writeln!(text, "| `{name}` | {} | {} |", cell(kind(field)), cell(said(field)));
+        }
+    }
+    let variants = ["oneOf", "anyOf"].into_iter().filter_map(|key| schema[key].as_array()).flatten();
+    for variant in variants {
+        let _ = writeln!(text, "* {}: {}", kind(variant), cell(said(variant)));
+    }
+}
+
+fn said(schema: &Value) -> String {
+    schema["description"].as_str().unwrap_or_default().to_owned()
+}
+
+/// What a value is, in a word or a link.
+fn kind(schema: &Value) -> String {
+    let either = ["anyOf", "oneOf"].into_iter().find_map(|key| schema[key].as_array());
+    if let Some(name) = schema["$ref"].as_str().and_then(|path| path.rsplit('/').next()) {
+        return format!("`{name}`");
+    }
+    if let Some(either) = either {
+        return either.iter().map(kind).collect::<Vec<_>>().join(" or ");
+    }
+    if let Some(constant) = schema.get("const") {
+        return format!("`{constant}`");
+    }
+    if let Some(values) = schema["enum"].as_array() {
+        return values.iter().map(|value| format!("`{value}`")).collect::<Vec<_>>().join(", ");
+    }
+    if let Some(properties) = schema["properties"].as_object() {
+        let names: Vec<String> = properties.keys().map(|name| format!("`{name}`")).collect();
+        return format!("object with {}", names.join(", "));
+    }
+    match &schema["type"] {
+        Value::String(name) if name == "array" => format!("list of {}", kind(&schema["items"])),
+        Value::String(name) => name.clone(),
+        Value::Array(names) => names.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" or "),
+        _ => "any".to_owned(),
+    }
+}
+
 fn files() -> String {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
     let mut folders = BTreeMap::new();

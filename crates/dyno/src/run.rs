@@ -67,10 +67,14 @@ pub(crate) fn run(
         is_interrupted: interrupts.is_requested(),
     });
     drop(screen);
-    let written = writer.finish();
+    let written = writer.settle();
     // A report of what was written down is worth having even when writing ended early.
     let shown = show_report(&folder, arguments, printer);
     written?;
+    if let Ok(model) = &shown {
+        writer.limits(model.limit_summaries());
+    }
+    writer.finish()?;
     let shown = shown?;
     if !outcome.cut.is_empty() {
         let command = campaign::resume_command(arguments, plan, &folder);

@@ -4,10 +4,11 @@ use super::estimate::{Estimate, Unit};
 use super::resources::ResourcePoint;
 use dyno_model::failure::FailureKind;
 use dyno_model::plan::Metric;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One chart over clients.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Panel {
     /// What is drawn.
     pub metric: Metric,
@@ -18,7 +19,7 @@ pub struct Panel {
 }
 
 /// One line of a chart over clients.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PanelLine {
     /// Index into [`super::ReportModel::lines`].
     pub line: usize,
@@ -27,7 +28,7 @@ pub struct PanelLine {
 }
 
 /// One point of a line.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PanelPoint {
     /// Number of clients.
     pub clients: u32,
@@ -40,7 +41,7 @@ pub struct PanelPoint {
 }
 
 /// One line over the rate at which transactions arrive: everything else is equal.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RateLine {
     /// The system with its other levels, as in [`super::LineName::label`].
     pub label: String,
@@ -51,7 +52,7 @@ pub struct RateLine {
 }
 
 /// One point of a line over the rate.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RatePoint {
     /// Transactions that arrive per second, all clients together.
     pub offered: f64,
@@ -60,7 +61,7 @@ pub struct RatePoint {
 }
 
 /// One trial's value.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RepeatDot {
     /// Trial.
     pub trial: String,
@@ -73,7 +74,7 @@ pub struct RepeatDot {
 }
 
 /// Latency over percentiles.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PercentileCurve {
     /// Index of the treatment.
     pub treatment: usize,
@@ -86,7 +87,7 @@ pub struct PercentileCurve {
 }
 
 /// A point of a percentile curve.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PercentilePoint {
     /// Percentile, 0 to below 100.
     pub percentile: f64,
@@ -97,7 +98,7 @@ pub struct PercentilePoint {
 }
 
 /// What happened during one trial.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Timeline {
     /// Trial.
     pub trial: String,
@@ -116,7 +117,7 @@ pub struct Timeline {
 }
 
 /// Errors of one kind in one interval of a trial.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorPoint {
     /// Start of the interval in seconds since the first client began.
     pub start_s: f64,
@@ -127,7 +128,7 @@ pub struct ErrorPoint {
 }
 
 /// One interval of a trial.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TimelinePoint {
     /// Start in seconds since the first client began; warm-up comes first.
     pub start_s: f64,
@@ -154,7 +155,7 @@ pub struct TimelinePoint {
 }
 
 /// How response times were distributed in the course of a trial's measured window: how many transactions ended in each stretch of time, by bands of response time.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HeatMap {
     /// Trial.
     pub trial: String,
@@ -169,7 +170,7 @@ pub struct HeatMap {
 }
 
 /// A stretch of time of a heat map.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HeatColumn {
     /// Start in seconds since the first client began.
     pub start_s: f64,
@@ -180,7 +181,7 @@ pub struct HeatColumn {
 }
 
 /// Figures published elsewhere.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PublishedSeries {
     /// Where they stand.
     pub source: String,
@@ -202,7 +203,7 @@ pub struct PublishedSeries {
 }
 
 /// One published figure of a table that grows.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PublishedRows {
     /// Rows in the table.
     pub rows: u64,
@@ -211,7 +212,7 @@ pub struct PublishedRows {
 }
 
 /// One published figure.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PublishedPoint {
     /// Number of clients.
     pub clients: u32,

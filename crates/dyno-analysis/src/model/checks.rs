@@ -5,10 +5,11 @@ use dyno_model::audit::{AuditVerdict, LedgerEntry, LostUpdateWitness};
 use dyno_model::finding::{Finding, Severity};
 use dyno_model::history::anomalies::{Anomaly, Involved};
 use dyno_model::isolation::IsolationLevel;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Latency of the transaction and of its statements.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StatementTable {
     /// Index of the treatment.
     pub treatment: usize,
@@ -19,7 +20,7 @@ pub struct StatementTable {
 }
 
 /// One kind of statement, all valid trials of a treatment together.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StatementRow {
     /// Name from the workload.
     pub name: String,
@@ -36,7 +37,7 @@ pub struct StatementRow {
 }
 
 /// Audits of one treatment, all its measured trials together.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AuditRow {
     /// Index of the treatment.
     pub treatment: usize,
@@ -65,7 +66,7 @@ pub struct AuditRow {
 }
 
 /// Acknowledged commits against what is in the data.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct CommitAudit {
     /// Acknowledged commits, warm-up included.
     pub committed: u64,
@@ -86,7 +87,7 @@ pub struct CommitAudit {
 }
 
 /// Updates acknowledged against updates in the data; how many are missing says [`CommitAudit`].
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct UpdateAudit {
     /// Transactions whose commit is in doubt, or that were cut off.
     pub in_doubt: u64,
@@ -101,7 +102,7 @@ pub struct UpdateAudit {
 }
 
 /// Rows of acknowledged commits against rows in the data; how many are missing says [`CommitAudit`].
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct LedgerAudit {
     /// True when it missed any.
     pub has_losses: bool,
@@ -116,7 +117,7 @@ pub struct LedgerAudit {
 }
 
 /// A transaction whose row is not what its client knows.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LedgerExample {
     /// The trial.
     pub trial: String,
@@ -125,7 +126,7 @@ pub struct LedgerExample {
 }
 
 /// What transactions did to one another that an isolation level may forbid.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AnomalyAudit {
     /// The level in force; absent when the server did not tell.
     pub level: Option<IsolationLevel>,
@@ -144,7 +145,7 @@ pub struct AnomalyAudit {
 }
 
 /// How often an anomaly was found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FoundAnomaly {
     /// Which.
     pub anomaly: Anomaly,
@@ -158,7 +159,7 @@ pub struct FoundAnomaly {
 }
 
 /// A case of an anomaly.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AnomalyExample {
     /// The trial.
     pub trial: String,
@@ -195,7 +196,7 @@ impl AuditRow {
 }
 
 /// A witnessed lost update.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WitnessExample {
     /// Trial.
     pub trial: String,
@@ -204,7 +205,7 @@ pub struct WitnessExample {
 }
 
 /// Rows expected against rows found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RowCountAudit {
     /// Table.
     pub table: String,
@@ -221,7 +222,7 @@ pub struct RowCountAudit {
 }
 
 /// A value expected against the value found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ValueAudit {
     /// The value as SQL writes it, which is the same in every language.
     pub expression: String,
@@ -238,7 +239,7 @@ pub struct ValueAudit {
 }
 
 /// The generator's own figures in one treatment: means over its measured trials, unless said otherwise.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GeneratorRow {
     /// Index of the treatment.
     pub treatment: usize,
@@ -266,7 +267,7 @@ pub struct GeneratorRow {
 }
 
 /// Doubts of one kind and weight.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FindingRow {
     /// Weight.
     pub severity: Severity,
@@ -279,7 +280,7 @@ pub struct FindingRow {
 }
 
 /// How steady a trial was, by the whole seconds of its window.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TrialSteadiness {
     /// Seconds that were judged.
     pub seconds: u32,
@@ -299,7 +300,7 @@ impl TrialSteadiness {
 }
 
 /// How steady the seconds of one figure were.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SeriesSteadiness {
     /// Seconds at the beginning of the window that stand apart from the rest (MSER-5), at most half of it.
     pub warm_up_s: f64,

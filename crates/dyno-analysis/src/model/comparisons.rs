@@ -2,10 +2,11 @@
 
 use super::estimate::Range;
 use dyno_model::plan::Metric;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Outcome of a comparison.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// The subject is better, and the difference is real.
@@ -35,7 +36,7 @@ impl Verdict {
 }
 
 /// What is compared with what.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "of")]
 pub enum ComparisonOf {
     /// A system against the first system, at equal levels.
@@ -48,7 +49,7 @@ pub enum ComparisonOf {
 }
 
 /// Why a treatment did not work in a trial.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NotWorkingReason {
     /// Its system died.
@@ -72,7 +73,7 @@ pub enum NotWorkingReason {
 }
 
 /// Trials in which a treatment did not work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NotWorking {
     /// How many.
     pub trials: u32,
@@ -90,7 +91,7 @@ impl NotWorking {
 }
 
 /// A ratio of two sides, and what was judged of it.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Effect {
     /// Subject over baseline, a geometric mean over blocks, and over cells where there are several; absent when it is not known, or the verdict is invalid.
     pub ratio: Option<f64>,
@@ -121,7 +122,7 @@ pub struct Effect {
 }
 
 /// One comparison of two treatments with equal clients.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
     /// What differs.
     #[serde(flatten)]
@@ -142,7 +143,7 @@ pub struct Comparison {
 }
 
 /// A ratio of which one side or both are lower bounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RatioBound {
     /// Figures of the subject are lower bounds: the ratio is this or more.
@@ -167,7 +168,7 @@ impl RatioBound {
 }
 
 /// How comparisons were made.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ComparisonRules {
     /// Differences inside this share count as none (0.05 = 5 %).
     pub margin: f64,
@@ -182,7 +183,7 @@ pub struct ComparisonRules {
 }
 
 /// Looks at the data while they were measured, for which verdicts and intervals are corrected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Looks {
     /// How many.
     pub looks: u32,
@@ -195,7 +196,7 @@ pub struct Looks {
 }
 
 /// How a run ended that was looked at after each block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ending {
     /// Every question was decided.

@@ -7,10 +7,11 @@ use super::limits::{LimitVerdict, Shortage};
 use dyno_model::finding::Finding;
 use dyno_model::limit::{LimitMeasure, LimitPart};
 use dyno_model::plan::Metric;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A statement that follows from the figures. `dyno-report` makes a sentence of it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "conclusion", rename_all = "kebab-case")]
 pub enum Conclusion {
     /// How equally a line served databases that its clients are spread over, where that was least so.
@@ -280,7 +281,7 @@ pub enum Conclusion {
 }
 
 /// Where a claim holds, or is contradicted, and by how much.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ClaimCells {
     /// Numbers of clients.
     pub clients: Vec<u32>,
@@ -289,7 +290,7 @@ pub struct ClaimCells {
 }
 
 /// The treatment that is worst by what a limit is about.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WorstOfLimit {
     /// Index into [`super::ReportModel::treatments`].
     pub treatment: usize,

@@ -1,9 +1,10 @@
 //! Values with their unit and their uncertainty.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Unit of a value; renderers choose the decimals and the symbol by it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
     /// Committed transactions per second.
@@ -27,7 +28,7 @@ pub enum Unit {
 }
 
 /// A mean over repeats with its uncertainty.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Estimate {
     /// Unit of all values here.
     pub unit: Unit,
@@ -44,7 +45,7 @@ pub struct Estimate {
 }
 
 /// A closed range.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Range {
     /// Lower end.
     pub low: f64,

@@ -2,10 +2,11 @@
 
 use dyno_model::failure::FailureKind;
 use dyno_model::fault::FaultRecord;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What the faults of a treatment's trials did. Times count from the first fault of a trial, in seconds.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FaultRow {
     /// Index of the treatment.
     pub treatment: usize,
@@ -31,7 +32,7 @@ pub struct FaultRow {
 }
 
 /// Errors of one kind from the first fault of a trial on.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FaultErrors {
     /// What they were.
     pub kind: FailureKind,
@@ -48,7 +49,7 @@ pub struct FaultErrors {
 }
 
 /// What the faults of one trial did.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FaultTrial {
     /// Its id.
     pub trial: String,
@@ -67,7 +68,7 @@ pub struct FaultTrial {
 }
 
 /// Several trials' values.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Spread {
     /// The middle one (the mean of the two in the middle).
     pub median: f64,

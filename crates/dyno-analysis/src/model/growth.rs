@@ -2,10 +2,11 @@
 
 use super::comparisons::Comparison;
 use super::estimate::{Estimate, Range};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Trials whose x axis is the number of rows.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Growth {
     /// Rows in the table before the first client began, the fewest of all treatments.
     pub rows_before: u64,
@@ -27,7 +28,7 @@ impl Growth {
 }
 
 /// A treatment over rows.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GrowthLine {
     /// Index of the treatment.
     pub treatment: usize,
@@ -39,7 +40,7 @@ pub struct GrowthLine {
 
 /// What happened while the table grew from one milestone to the next: means over trials with their intervals. Trials that were cut short count
 /// in the steps that they finished. Absent where no trial finished the step, or the monitor saw nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct GrowthStep {
     /// Rows committed per second.
     pub rows_per_second: Option<Estimate>,
@@ -58,7 +59,7 @@ pub struct GrowthStep {
 }
 
 /// One trial over rows.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GrowthCourse {
     /// Id of the trial.
     pub trial: String,
@@ -69,7 +70,7 @@ pub struct GrowthCourse {
 }
 
 /// A stretch of a trial.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GrowthPoint {
     /// Rows in the table at its beginning.
     pub rows_from: u64,
@@ -80,7 +81,7 @@ pub struct GrowthPoint {
 }
 
 /// A comparison of two treatments in one step.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StepComparison {
     /// Index of the step.
     pub step: usize,
@@ -89,7 +90,7 @@ pub struct StepComparison {
 }
 
 /// A treatment in one step, as conclusions name it.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GrowthMoment {
     /// Rows at its beginning.
     pub rows_from: u64,
@@ -104,7 +105,7 @@ pub struct GrowthMoment {
 }
 
 /// Steps one after another in which one of two treatments was ahead, by verdicts.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GrowthLead {
     /// Treatment that was ahead.
     pub leader: usize,

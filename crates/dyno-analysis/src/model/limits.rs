@@ -2,11 +2,13 @@
 
 use super::comparisons::NotWorking;
 use super::estimate::Range;
+pub use dyno_model::limit::LimitVerdict;
 use dyno_model::limit::{LimitMeasure, LimitPart};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A limit at one treatment.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LimitRow {
     /// What it is about.
     pub measure: LimitMeasure,
@@ -40,7 +42,7 @@ pub struct LimitRow {
 }
 
 /// Too few transactions in a trial for a percentile.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Shortage {
     /// Percentage of the percentile, 0 to 100.
     pub percentile: f64,
@@ -50,16 +52,4 @@ pub struct Shortage {
     pub needed: u64,
     /// Measured time that would probably do, in seconds; absent where a trial does not end after a time, or had no transactions.
     pub duration_s: Option<f64>,
-}
-
-/// Whether a limit was kept; from good to bad.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum LimitVerdict {
-    /// It was.
-    Held,
-    /// The data do not say.
-    Undecided,
-    /// It was not.
-    Broken,
 }

@@ -51,13 +51,15 @@ pub use trials::*;
 
 use dyno_model::front::FrontMatter;
 use dyno_model::plan::{Compare, Metric};
+use dyno_store::LimitSummary;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Version of the JSON form. A reader of version N understands every report of version N, whatever fields were added.
 pub const REPORT_FORMAT: u32 = 1;
 
 /// Everything a report shows.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReportModel {
     /// [`REPORT_FORMAT`] of the writer.
     pub report_format: u32,
@@ -169,6 +171,24 @@ impl ReportModel {
     #[must_use]
     pub fn limits_verdict(&self) -> Option<LimitVerdict> {
         self.limits.iter().map(|row| row.verdict).max()
+    }
+
+    /// How limits came out, as `summary.json` has it.
+    #[must_use]
+    pub fn limit_summaries(&self) -> Vec<LimitSummary> {
+        let summary = |row: &LimitRow| LimitSummary {
+            measure: row.measure,
+            value: row.value,
+            part: row.part.clone(),
+            system: self.line_of(row.treatment).system_name.clone(),
+            clients: self.treatments[row.treatment].clients,
+            levels: self.line_of(row.treatment).levels.clone(),
+            figure: row.figure,
+            trials: row.repeats,
+            is_untested: row.is_untested,
+            verdict: row.verdict,
+        };
+        self.limits.iter().map(summary).collect()
     }
 
     /// True when transactions arrived at a rate in any trial.

@@ -2,10 +2,11 @@
 
 use super::estimate::Estimate;
 use dyno_model::audit::AuditVerdict;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A workload that ran beside that of a treatment, over its valid trials.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BesideRow {
     /// Kind of workload.
     pub kind: String,
@@ -21,7 +22,7 @@ pub struct BesideRow {
 }
 
 /// The transactions of one name, or of one database, in one treatment, over its valid trials.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NamedRow {
     /// Index into [`super::ReportModel::treatments`].
     pub treatment: usize,

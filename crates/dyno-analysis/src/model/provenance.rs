@@ -1,11 +1,12 @@
 //! Where, when and with what was measured.
 
 use dyno_store::environment::Environment;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Where, when and with what was measured.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Provenance {
     /// Short name of the experiment.
     pub experiment: String,
@@ -47,7 +48,7 @@ impl Provenance {
 }
 
 /// One system.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SystemRow {
     /// Name in the spec.
     pub name: String,
@@ -79,7 +80,7 @@ pub struct SystemRow {
 }
 
 /// How long the starts of a server took.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SystemStarts {
     /// Mean time from the order to the first answer with settings read back, without copying data, in seconds.
     pub mean_s: f64,
@@ -92,7 +93,7 @@ pub struct SystemStarts {
 }
 
 /// How long one start of a server took.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SystemStart {
     /// From the order to the first answer with settings read back, without copying data, in seconds.
     pub starting_s: f64,
@@ -101,7 +102,7 @@ pub struct SystemStart {
 }
 
 /// A workload with its options.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkloadRow {
     /// Name.
     pub kind: String,

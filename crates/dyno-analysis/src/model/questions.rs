@@ -2,11 +2,12 @@
 
 use super::comparisons::{ComparisonOf, Effect, Verdict};
 use dyno_model::plan::Metric;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One effect over all other levels: a level of a factor, or a system, against another. The comparisons of its treatments one by one, two or more, are its
 /// cells.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Question {
     /// What differs.
     #[serde(flatten)]
@@ -57,7 +58,7 @@ impl Question {
 
 /// Variances of logarithms: 0.0025 is a scatter of about 5 %. A component is negative where groups differ less than what is inside them says they should: none
 /// was found.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Scatter {
     /// Variance between blocks; absent with one group.
     pub blocks: Option<f64>,
@@ -76,7 +77,7 @@ pub struct Scatter {
 }
 
 /// Where the scatter of a question's ratio comes from: shares of its variance, 0 to 1, that are 1 together. What whole blocks share cancels out.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RatioScatter {
     /// Standard error of the ratio's logarithm.
     pub error: f64,
@@ -99,7 +100,7 @@ impl RatioScatter {
 }
 
 /// Whether a question's effect depends on something else.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Interaction {
     /// On what.
     pub with: InteractionWith,
@@ -116,7 +117,7 @@ pub struct Interaction {
 }
 
 /// Something that the cells of a question differ in besides what is compared.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Varied {
     /// What.
     #[serde(flatten)]
@@ -126,7 +127,7 @@ pub struct Varied {
 }
 
 /// On what an effect may depend.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "with")]
 pub enum InteractionWith {
     /// The number of clients.
@@ -141,7 +142,7 @@ pub enum InteractionWith {
 }
 
 /// A level, and the ratio there.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Place {
     /// Its name: a number of clients, a system, a level.
     pub level: String,

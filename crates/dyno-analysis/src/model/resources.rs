@@ -1,10 +1,11 @@
 //! What a trial took of machine and server, as the monitor saw it.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Means over the measured windows of a treatment's valid trials. What the monitor could not see is absent.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ResourceRow {
     /// Index of the treatment.
     pub treatment: usize,
@@ -70,7 +71,7 @@ impl ResourceRow {
 }
 
 /// A stretch between two looks, beside the interval of the timeline.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ResourcePoint {
     /// Start in seconds since the first client began.
     pub start_s: f64,

@@ -2,10 +2,11 @@
 
 use super::estimate::Estimate;
 use dyno_model::search::{Search, Step};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What was found for one treatment.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SearchRow {
     /// Index into [`super::ReportModel::treatments`].
     pub treatment: usize,
@@ -18,7 +19,7 @@ pub struct SearchRow {
 }
 
 /// One load that was tried.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SearchStep {
     /// The trial that tried it.
     pub trial: String,

@@ -2,10 +2,11 @@
 
 use super::estimate::Estimate;
 use dyno_model::stages::LoadBy;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One stage of one treatment, over its valid trials.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StageRow {
     /// Index into [`super::ReportModel::treatments`].
     pub treatment: usize,
@@ -36,7 +37,7 @@ pub struct StageRow {
 }
 
 /// A load at a moment.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadPoint {
     /// Seconds since the first client began, warm-up included.
     pub at_s: f64,

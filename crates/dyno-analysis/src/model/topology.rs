@@ -1,9 +1,10 @@
 //! Who talks to whom.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The generator, the ways of its clients, and the nodes of one or several systems that look alike.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Topology {
     /// Systems with their versions; measured one after the other where there are several.
     pub systems: Vec<String>,
@@ -18,7 +19,7 @@ pub struct Topology {
 }
 
 /// A way of clients to a system.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TopologyWay {
     /// Name of the endpoint; empty without one.
     pub name: String,
@@ -29,7 +30,7 @@ pub struct TopologyWay {
 }
 
 /// What a way leads along.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WayVia {
     /// Nothing, and no endpoint was chosen.
@@ -47,7 +48,7 @@ pub enum WayVia {
 }
 
 /// A node of a system.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TopologyNode {
     /// What it does.
     pub role: NodeRole,
@@ -56,7 +57,7 @@ pub struct TopologyNode {
 }
 
 /// What a node does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NodeRole {
     /// The only server.

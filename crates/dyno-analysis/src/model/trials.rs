@@ -10,10 +10,11 @@ use dyno_model::failure::FailureKind;
 use dyno_model::failure_log::FailureLog;
 use dyno_model::finding::Finding;
 use dyno_model::plan::Metric;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What was planned against what is there.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Completeness {
     /// Trials planned.
     pub planned: u32,
@@ -40,7 +41,7 @@ pub struct Completeness {
 }
 
 /// A trial that could not be measured.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FailedTrial {
     /// Its id.
     pub trial: String,
@@ -51,7 +52,7 @@ pub struct FailedTrial {
 }
 
 /// A system with one level of every factor: one line of a chart.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LineName {
     /// What to print, e.g. `MySQL (read-modify-write)`; unique in the report.
     pub label: String,
@@ -64,7 +65,7 @@ pub struct LineName {
 }
 
 /// Whether figures may be used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Validity {
     /// No doubt worth a warning.
@@ -78,7 +79,7 @@ pub enum Validity {
 }
 
 /// One treatment: a line at one number of clients.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TreatmentRow {
     /// Index into [`ReportModel::lines`].
     pub line: usize,
@@ -144,7 +145,7 @@ pub struct TreatmentRow {
 }
 
 /// A number of failures of one kind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KindCount {
     /// Kind.
     pub kind: FailureKind,
@@ -153,7 +154,7 @@ pub struct KindCount {
 }
 
 /// What became of a planned trial.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TrialState {
     /// Measured, figures are in the estimates.
@@ -169,7 +170,7 @@ pub enum TrialState {
 }
 
 /// One planned trial.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TrialRow {
     /// Id.
     pub id: String,
@@ -201,7 +202,7 @@ impl TrialRow {
 }
 
 /// Figures of one trial.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TrialFigures {
     /// UTC time at which measuring began.
     pub started_at: String,

@@ -17,6 +17,7 @@ mod traits;
 pub use sysbench::{Sending, SysbenchDriver};
 pub use traits::*;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -24,7 +25,7 @@ use std::fmt;
 macro_rules! engines {
     ($($(#[$doc:meta])+ $engine:ident: $file:ident,)+) => {
         /// Which protocol (and SQL dialect) a system speaks.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "kebab-case")]
         pub enum Engine { $($(#[$doc])+ $engine,)+ }
 

@@ -3,13 +3,14 @@
 
 use super::{Attempt, Fate, History, Operation, shown};
 use crate::isolation::IsolationLevel;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 
 crate::named! {
     /// What transactions at the same time may do to one another. Names as in Berenson, Bernstein, Gray and others: "A Critique of ANSI SQL
     /// Isolation Levels" (SIGMOD 1995), and Adya, Liskov, O'Neil: "Generalized Isolation Level Definitions" (ICDE 2000).
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     pub enum Anomaly {
         /// A committed transaction read what a transaction wrote that has failed (Adya's G1a).
@@ -39,7 +40,7 @@ impl Anomaly {
 }
 
 /// How often an anomaly was found, and one of the cases.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Found {
     /// Which.
     pub anomaly: Anomaly,
@@ -51,7 +52,7 @@ pub struct Found {
 }
 
 /// A transaction of an example.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Involved {
     /// Client, from 0.
     pub client: u32,

@@ -38,7 +38,7 @@ pub(crate) fn cleanup(
         }
     }
     if !text.is_empty() {
-        printer.result(&text)?;
+        printer.prose(&text)?;
     }
     if failures.is_empty() {
         return Ok(exit_code::OK);

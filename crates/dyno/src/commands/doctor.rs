@@ -51,7 +51,10 @@ pub(crate) fn doctor(
         generator.push(tried(clients, catalog, &interrupts)?);
     }
     let checkup = Checkup { machine, disks, servers: servers(), generator };
-    printer.result(&if arguments.json { checkup.to_json(lang) } else { checkup.to_text(lang) })?;
+    match arguments.json {
+        true => printer.result(&checkup.to_json(lang)),
+        false => printer.prose(&checkup.to_text(lang)),
+    }?;
     Ok(exit_code::OK)
 }
 

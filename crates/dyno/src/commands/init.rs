@@ -67,7 +67,7 @@ pub(crate) fn init(
     let export = variable.map_or_else(String::new, |name| {
         format!("export {name}='...' with the password, which is written down nowhere; then ")
     });
-    printer.result(&format!(
+    printer.prose(&format!(
         "Wrote {files}.\nNext: {export}`dyno plan {spec}` shows what it does, `dyno run {spec}` does it."
     ))?;
     Ok(exit_code::OK)

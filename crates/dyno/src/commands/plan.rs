@@ -38,7 +38,7 @@ pub(crate) fn plan(
         let parts = parts.into_iter().flatten().chain([dyno_report::preflight_list(&findings, lang)]);
         parts.collect::<Vec<_>>().join("\n\n")
     };
-    printer.result(&text)?;
+    if arguments.json { printer.result(&text) } else { printer.prose(&text) }?;
     let is_possible = findings.iter().all(|finding| finding.weight < Weight::Fatal);
     Ok(if is_possible { exit_code::OK } else { exit_code::PREFLIGHT_FAILED })
 }

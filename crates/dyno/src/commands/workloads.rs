@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// Width that prose is wrapped to, columns.
-const WIDTH: usize = 100;
+const WIDTH: usize = 80;
 
 /// Lists the workloads, or explains one.
 ///
@@ -32,7 +32,7 @@ pub(crate) fn workloads(
             if arguments.json { pretty(&as_json(workload)) } else { explanation(workload) }
         }
     };
-    printer.result(&text)?;
+    if arguments.json { printer.result(&text) } else { printer.prose(&text) }?;
     Ok(exit_code::OK)
 }
 

@@ -34,6 +34,27 @@ pub(super) struct Current {
     seconds: f64,
 }
 
+/// How often a log is told where a long trial is.
+const TOLD_EVERY: Duration = Duration::from_secs(30);
+
+/// When a line was last written to a log.
+#[derive(Debug, Default)]
+pub(super) struct Pace {
+    last: Duration,
+}
+
+impl Pace {
+    /// Takes in that a line was written at `now` (since the run began).
+    pub(super) fn said(&mut self, now: Duration) {
+        self.last = now;
+    }
+
+    /// True when nothing was written for so long that a line is due.
+    pub(super) fn is_due(&self, now: Duration) -> bool {
+        now.saturating_sub(self.last) >= TOLD_EVERY
+    }
+}
+
 impl Current {
     pub(super) fn phase(&self) -> Option<Phase> {
         self.phase.map(|(phase, _)| phase)

@@ -1,7 +1,7 @@
 //! What is shown of a run: on a terminal two lines at its bottom that are drawn again and again, below finished trials that scroll by; elsewhere
 //! plain lines, one per system and per trial, with the time left now and then.
 
-use super::campaign::{Campaign, Current};
+use super::campaign::{Campaign, Current, Pace};
 use crate::interrupt::Interrupts;
 use crate::printer::Printer;
 use dyno_model::event::{Event, Listener};
@@ -9,7 +9,7 @@ use dyno_model::printable;
 use dyno_model::record::Interval;
 use dyno_report::{Lang, Note, Position};
 use indicatif::{ProgressBar, ProgressStyle};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The bar counts thousandths of the run.
 const SCALE: u64 = 1000;
@@ -28,6 +28,7 @@ pub(super) struct Screen {
     surface: Surface,
     lang: Lang,
     started: Instant,
+    pace: Pace,
 }
 
 impl Screen {
@@ -41,12 +42,14 @@ impl Screen {
         } else {
             Surface::Lines(printer)
         };
-        Self { campaign, interrupts, is_interrupt_shown: false, surface, lang, started: Instant::now() }
+        let (started, pace) = (Instant::now(), Pace::default());
+        Self { campaign, interrupts, is_interrupt_shown: false, surface, lang, started, pace }
     }
 
-    fn say(&self, line: &str) {
+    fn say(&mut self, line: &str) {
+        self.pace.said(self.started.elapsed());
         match &self.surface {
-            Surface::Bar(bar) => bar.println(line),
+            Surface::Bar(bar) => bar.println(dyno_report::fitted(line)),
             Surface::Lines(printer) => printer.note(line),
         }
     }
@@ -59,7 +62,7 @@ impl Screen {
     }
 
     /// The time left, after every block and after the first trial, when the estimate has met reality.
-    fn say_time_left(&self) {
+    fn say_time_left(&mut self) {
         let (done, trials) = (self.campaign.done(), self.campaign.plan().trials.len());
         let is_block_over = done.is_multiple_of(self.campaign.plan().treatments.len());
         if done < trials && (done == 1 || is_block_over) {
@@ -68,13 +71,29 @@ impl Screen {
         }
     }
 
+    /// In a log, where a long trial is, now and then.
+    fn say_where_it_is(&mut self) {
+        let now = self.started.elapsed();
+        if matches!(self.surface, Surface::Lines(_))
+            && self.campaign.current().is_some()
+            && self.pace.is_due(now)
+        {
+            let line = format!("{}{}{}", self.place(), self.lang.semicolon, self.time(now));
+            self.say(&printable::line(&line));
+        }
+    }
+
+    /// Its time, and what the current trial does.
+    fn time(&self, now: Duration) -> String {
+        let rate = self.campaign.current().and_then(Current::throughput);
+        dyno_report::note(&Note::Time { spent: now, left: self.campaign.left(now), rate }, self.lang)
+    }
+
     fn draw(&self) {
         let Surface::Bar(bar) = &self.surface else { return };
         let now = self.started.elapsed();
         bar.set_prefix(printable::line(&self.place()).into_owned());
-        let rate = self.campaign.current().and_then(Current::throughput);
-        let time = Note::Time { spent: now, left: self.campaign.left(now), rate };
-        bar.set_message(dyno_report::note(&time, self.lang));
+        bar.set_message(self.time(now));
         bar.set_position((self.campaign.share(now) * SCALE as f64) as u64);
     }
 
@@ -105,14 +124,14 @@ impl Listener for Screen {
         }
         self.say_if_interrupted();
         self.draw();
+        self.say_where_it_is();
     }
 
     fn interval(&mut self, interval: &Interval) {
         self.campaign.interval(interval);
-        if matches!(self.surface, Surface::Bar(_)) {
-            self.say_if_interrupted();
-            self.draw();
-        }
+        self.say_if_interrupted();
+        self.draw();
+        self.say_where_it_is();
     }
 }
 

@@ -23,6 +23,7 @@ mod http;
 mod import;
 mod init;
 mod interrupts;
+mod json_schema;
 mod kills;
 mod languages;
 mod monitor;

@@ -87,3 +87,18 @@ fn trials_measured_before_an_interruption_take_no_time_any_more() {
     assert_eq!(resumed.done(), 3);
     assert_eq!(resumed.left(Duration::ZERO), seconds(10.3));
 }
+
+#[test]
+fn a_log_is_told_every_half_a_minute_where_a_long_trial_is() {
+    let mut pace = Pace::default();
+    let mut told = Vec::new();
+    for now in 0..100 {
+        // A trial ended at 40 s, which has a line of its own.
+        let is_due = pace.is_due(seconds(f64::from(now)));
+        if is_due || now == 40 {
+            pace.said(seconds(f64::from(now)));
+        }
+        told.extend(is_due.then_some(now));
+    }
+    assert_eq!(told, [30, 70]);
+}
