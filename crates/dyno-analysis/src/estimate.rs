@@ -2,6 +2,7 @@
 
 use crate::model::{Estimate, Range, Unit};
 use crate::stats::student;
+use dyno_model::ledger::Ledger;
 use dyno_model::plan::Metric;
 use dyno_model::record::{OpenLoop, TrialRecord};
 
@@ -66,4 +67,8 @@ pub(crate) fn arrived(records: &[&TrialRecord], pick: fn(&OpenLoop) -> u64) -> O
 /// A number of things, for the model.
 pub(crate) fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
+}
+/// The sum of a count over trials; `None` when one does not know it.
+pub(crate) fn total(records: &[&TrialRecord], count: fn(&Ledger) -> Option<u64>) -> Option<u64> {
+    records.iter().map(|record| count(&record.ledger)).sum()
 }

@@ -218,7 +218,9 @@ pub(crate) fn figures(
 /// How many of a part failed, and how many there were; of all transactions without a part. The books are those [`of_part`].
 pub(crate) fn failures(ledger: &Ledger, part: Option<&LimitPart>) -> Option<(u64, u64)> {
     match part {
-        None | Some(LimitPart::Stage(_) | LimitPart::Beside(_)) => Some((ledger.failed, ledger.started)),
+        None | Some(LimitPart::Stage(_) | LimitPart::Beside(_)) => {
+            ledger.known_failed().map(|failed| (failed, ledger.started))
+        }
         Some(LimitPart::Transaction(name)) => count(ledger, name).map(|it| (it.failed, it.started)),
         Some(LimitPart::Statement(name)) => {
             let statement = ledger.statements.iter().find(|statement| statement.name == *name);

@@ -1,7 +1,7 @@
 //! Treatments and trials with their figures, and what was planned against what is there.
 
 use crate::checks;
-use crate::estimate::{arrived, count};
+use crate::estimate::{arrived, count, total};
 use crate::latency;
 use crate::model::{
     Completeness, FailedTrial, KindCount, TreatmentRow, TrialFigures, TrialRow, TrialState, Validity,
@@ -13,8 +13,10 @@ use dyno_model::audit::AuditVerdict;
 use dyno_model::failure::FailureKind;
 use dyno_model::failure_log::FailureLog;
 use dyno_model::finding::Severity;
+use dyno_model::ledger::Ledger;
 use dyno_model::plan::{Metric, Treatment};
 use dyno_model::record::TrialRecord;
+use dyno_model::response::Bounded;
 use dyno_store::TrialOutcome;
 use std::collections::BTreeMap;
 
@@ -27,7 +29,7 @@ fn treatment_row(view: &View<'_>, index: usize, treatment: &Treatment) -> Treatm
     let valid: Vec<_> = view.valid(index).collect();
     let sum = |pick: fn(&TrialRecord) -> u64| measured.iter().map(|record| pick(record)).sum::<u64>();
     let committed = sum(|record| record.ledger.committed);
-    let retries = sum(|record| record.ledger.retries);
+    let retries = total(measured, Ledger::known_retries);
     let validity = match (measured.len(), valid.len()) {
         (0, _) => Validity::Missing,
         (_, 0) => Validity::Invalid,
@@ -51,14 +53,15 @@ fn treatment_row(view: &View<'_>, index: usize, treatment: &Treatment) -> Treatm
         arrived: arrived(measured, |open_loop| open_loop.arrived),
         unstarted: arrived(measured, |open_loop| open_loop.unstarted),
         committed,
-        failed: sum(|record| record.ledger.failed),
+        failed: total(measured, Ledger::known_failed),
         unfinished: sum(|record| record.ledger.unfinished),
         skipped: sum(|record| record.ledger.skipped),
         retries,
         failed_by_kind: kinds(measured, |record| &record.ledger.failed_by_kind),
         retries_by_kind: kinds(measured, |record| &record.ledger.retries_by_kind),
         errors: errors(measured),
-        retries_per_commit: if committed == 0 { 0.0 } else { retries as f64 / committed as f64 },
+        retries_per_commit: retries
+            .map(|retries| if committed == 0 { 0.0 } else { retries as f64 / committed as f64 }),
         lost_percent: checks::commit_audit(measured).map(|audit| audit.lost_percent),
         audit: measured.iter().map(|record| record.audit.verdict()).max().unwrap_or(AuditVerdict::NotChecked),
         validity,
@@ -135,7 +138,11 @@ fn trial_figures(record: &TrialRecord) -> TrialFigures {
         p50_ms: record.figure(Metric::P50Ms),
         p95_ms: record.figure(Metric::P95Ms),
         p99_ms: record.figure(Metric::P99Ms),
-        max_ms: record.response().map(|response| response.max.as_millis()),
+        max_ms: record
+            .response()
+            .map(|response| response.max)
+            .filter(|max| max.nanos > 0.0)
+            .map(Bounded::as_millis),
         bounds: [Metric::MeanMs, Metric::P50Ms, Metric::P95Ms, Metric::P99Ms]
             .into_iter()
             .filter(|metric| record.is_bound(*metric))
@@ -144,10 +151,10 @@ fn trial_figures(record: &TrialRecord) -> TrialFigures {
         unstarted: record.open_loop.map(|open_loop| open_loop.unstarted),
         longest_gap_ms: record.longest_gap.map(|gap| gap.length.as_millis_f64()),
         committed: record.ledger.committed,
-        failed: record.ledger.failed,
+        failed: record.ledger.known_failed(),
         unfinished: record.ledger.unfinished,
         skipped: record.ledger.skipped,
-        retries: record.ledger.retries,
+        retries: record.ledger.known_retries(),
         audit: record.audit.verdict(),
         lost: record.audit.losses().commits.map(|commits| commits.lost_min),
     }

@@ -184,7 +184,7 @@ mod tests {
         );
         // It grows after it was opened.
         let mut opened = open(&path, 5).unwrap();
-        std::fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(b"6").unwrap();
+        OpenOptions::new().append(true).open(&path).unwrap().write_all(b"6").unwrap();
         assert_eq!(opened.read_to_end(&mut Vec::new()).unwrap_err().kind(), ErrorKind::FileTooLarge);
         assert_eq!(read_from(&[7; 3][..], 3).unwrap(), [7; 3]);
         let endless = read_from(io::repeat(0), 1 << 20).unwrap_err();

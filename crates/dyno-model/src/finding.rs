@@ -257,6 +257,20 @@ pub enum Finding {
         /// The program.
         source: String,
     },
+    /// The program that measured this warned of something.
+    ProgramWarned {
+        /// The first line that it wrote, in its words.
+        text: String,
+        /// How many such lines it wrote.
+        lines: u64,
+    },
+    /// The program that measured this counted other numbers of transactions and of events; the figures are of events.
+    EventsCounted {
+        /// What it calls transactions.
+        transactions: u64,
+        /// What it calls events.
+        events: u64,
+    },
     /// Results were written later than they came: the disk under the results folder is slow.
     RecordingBehind {
         /// The longest time from handing something over to its being written. Told from 5 on.
@@ -382,6 +396,8 @@ impl Finding {
             | Self::CountersDiffer { .. }
             | Self::BlockRestarted { .. }
             | Self::BlockApart { .. }
+            | Self::ProgramWarned { .. }
+            | Self::EventsCounted { .. }
             | Self::RecordingIncomplete { .. } => Severity::Warning,
             Self::CutShort { .. }
             | Self::SystemFailed { .. }

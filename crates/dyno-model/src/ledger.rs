@@ -3,7 +3,7 @@
 use crate::failure::FailureKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Counts of the measured window, over all clients.
 ///
@@ -49,6 +49,19 @@ pub struct Ledger {
     /// Transactions by name, in the workload's order; empty where they have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transactions: Vec<TransactionCount>,
+    /// Counts that are 0 here because nobody counted them: those that another program left out of its results.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub unknown: BTreeSet<UnknownCount>,
+}
+
+/// A count of [`Ledger`] that another program may leave out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UnknownCount {
+    /// [`Ledger::failed`].
+    Failed,
+    /// [`Ledger::retries`].
+    Retries,
 }
 
 /// What a successful statement left, judged by the answer and never by its text.
@@ -250,6 +263,18 @@ impl Ledger {
         broken
     }
 
+    /// Transactions given up; `None` when nobody counted them.
+    #[must_use]
+    pub fn known_failed(&self) -> Option<u64> {
+        (!self.unknown.contains(&UnknownCount::Failed)).then_some(self.failed)
+    }
+
+    /// Attempts after the first; `None` when nobody counted them.
+    #[must_use]
+    pub fn known_retries(&self) -> Option<u64> {
+        (!self.unknown.contains(&UnknownCount::Retries)).then_some(self.retries)
+    }
+
     /// Statements answered with an error, of all kinds; sysbench's "ignored errors".
     #[must_use]
     pub fn errors(&self) -> u64 {
@@ -268,6 +293,7 @@ impl Ledger {
         self.in_doubt += other.in_doubt;
         self.reconnects += other.reconnects;
         self.outcomes.add(&other.outcomes);
+        self.unknown.extend(&other.unknown);
         for (mine, theirs) in [
             (&mut self.failed_by_kind, &other.failed_by_kind),
             (&mut self.retries_by_kind, &other.retries_by_kind),

@@ -232,7 +232,7 @@ impl TrialRecord {
 pub fn time(times: &ResponseSummary, metric: Metric) -> Option<Bounded> {
     let time = match metric {
         Metric::Throughput | Metric::HighestRate | Metric::MostClients => return None,
-        Metric::MeanMs => return Some(times.mean),
+        Metric::MeanMs => times.mean,
         Metric::P50Ms => times.p50,
         Metric::P90Ms => times.p90,
         Metric::P95Ms => times.p95,

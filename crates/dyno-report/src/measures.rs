@@ -203,9 +203,9 @@ pub(crate) const TREATMENT_BOOKS: &[Measure<TreatmentRow>] = &[
     Measure::new("arrived", Count, &columns::ARRIVED, |it| figure(it.arrived)),
     Measure::new("never-started", Count, &columns::NEVER_STARTED, |it| figure(it.unstarted)),
     Measure::untold("committed", Count, |it| figure(Some(it.committed))),
-    Measure::alarm("failed", Count, &columns::FAILED, |it| figure(Some(it.failed))),
+    Measure::alarm("failed", Count, &columns::FAILED, |it| figure(it.failed)),
     Measure::untold("unfinished", Count, |it| figure(Some(it.unfinished))),
-    Measure::new("retries", Count, &columns::RETRIES, |it| figure(Some(it.retries))),
+    Measure::new("retries", Count, &columns::RETRIES, |it| figure(it.retries)),
     Measure::untold("skipped", Count, |it| figure((it.skipped > 0).then_some(it.skipped))),
 ];
 
@@ -229,9 +229,9 @@ pub(crate) const TRIAL: &[Measure<TrialFigures>] = &[
     Measure::new("never-started", Count, &columns::NEVER_STARTED, |it| figure(it.unstarted)),
     Measure::untold("window", Seconds, |it| figure(Some(it.measured_s))),
     Measure::new("committed", Count, &columns::COMMITTED, |it| figure(Some(it.committed))),
-    Measure::alarm("failed", Count, &columns::FAILED, |it| figure(Some(it.failed))),
+    Measure::alarm("failed", Count, &columns::FAILED, |it| figure(it.failed)),
     Measure::untold("unfinished", Count, |it| figure(Some(it.unfinished))),
-    Measure::new("retries", Count, &columns::RETRIES, |it| figure(Some(it.retries))),
+    Measure::new("retries", Count, &columns::RETRIES, |it| figure(it.retries)),
     Measure::untold("skipped", Count, |it| figure((it.skipped > 0).then_some(it.skipped))),
     Measure::alarm("lost", Count, &columns::LOST, |it| figure(it.lost)),
 ];

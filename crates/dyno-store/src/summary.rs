@@ -92,8 +92,9 @@ struct SummaryRow<'a> {
 struct Figures {
     transactions_per_second: f64,
     committed: u64,
-    failed: u64,
-    retries: u64,
+    /// This and the next are `null` when another program did not count them.
+    failed: Option<u64>,
+    retries: Option<u64>,
     /// Open loop: transactions that were due, and those of them that were never started.
     #[serde(skip_serializing_if = "Option::is_none")]
     arrived: Option<u64>,
@@ -179,12 +180,12 @@ fn known(record: &TrialRecord, metric: Metric) -> Option<f64> {
 }
 
 fn figures(record: &TrialRecord) -> Figures {
-    let largest = record.response().map(|response| response.max);
+    let largest = record.response().map(|response| response.max).filter(|max| max.nanos > 0.0);
     Figures {
         transactions_per_second: record.throughput(),
         committed: record.ledger.committed,
-        failed: record.ledger.failed,
-        retries: record.ledger.retries,
+        failed: record.ledger.known_failed(),
+        retries: record.ledger.known_retries(),
         arrived: record.open_loop.map(|open_loop| open_loop.arrived),
         never_started: record.open_loop.map(|open_loop| open_loop.unstarted),
         mean_ms: known(record, Metric::MeanMs),

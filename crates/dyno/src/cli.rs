@@ -338,7 +338,8 @@ pub(crate) enum Template {
 pub(crate) struct ImportArguments {
     /// Files, each with the name of the system that was measured
     ///
-    /// Without NAME the system is called as the file is, without its suffix and without the number of clients at its end.
+    /// Without NAME the system is called as the file is, without its suffix and without the number of clients and of the repeat at its end:
+    /// pool-10.log, pool_10threads.log and pool-c10-run2.log are of `pool`. `-` is standard input.
     #[arg(value_name = "[NAME=]FILE", required = true)]
     pub(crate) files: Vec<String>,
 

@@ -21,12 +21,13 @@ pub(crate) mod pool;
 mod tests;
 mod verdicts;
 
-use crate::estimate::{arrived, count};
+use crate::estimate::{arrived, count, total};
 use crate::lines::{line_name, varied};
 use crate::model::Verdict;
 use crate::stats::verdict::Rules;
 use crate::{checks, judgement};
 use dyno_model::audit::AuditVerdict;
+use dyno_model::ledger::Ledger;
 use dyno_model::lists;
 use dyno_model::plan::{Metric, Plan, Treatment};
 use dyno_model::record::TrialRecord;
@@ -197,9 +198,9 @@ fn figures(pooled: &PooledTreatment<'_>) -> SideFigures {
         unstarted: arrived(records, |open_loop| open_loop.unstarted),
         not_working: pooled.standing.not_working(),
         committed: sum(|record| record.ledger.committed),
-        failed: sum(|record| record.ledger.failed),
+        failed: total(records, Ledger::known_failed),
         unfinished: sum(|record| record.ledger.unfinished),
-        retries: sum(|record| record.ledger.retries),
+        retries: total(records, Ledger::known_retries),
         lost: checks::commit_audit(records).map(|audit| audit.lost),
         audit: records.iter().map(|record| record.audit.verdict()).max().unwrap_or(AuditVerdict::NotChecked),
     }

@@ -195,11 +195,11 @@ pub struct SideFigures {
     /// Transactions committed.
     pub committed: u64,
     /// Transactions given up.
-    pub failed: u64,
+    pub failed: Option<u64>,
     /// Transactions cut off at the end.
     pub unfinished: u64,
     /// Attempts after the first.
-    pub retries: u64,
+    pub retries: Option<u64>,
     /// Acknowledged updates that are not in the data; absent when that was not audited.
     pub lost: Option<u64>,
     /// The worst verdict of the audits.

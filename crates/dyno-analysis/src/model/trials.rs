@@ -118,14 +118,14 @@ pub struct TreatmentRow {
     /// Transactions committed, sum over measured trials.
     pub committed: u64,
     /// Transactions given up, sum over measured trials.
-    pub failed: u64,
+    pub failed: Option<u64>,
     /// Transactions cut off at the end, sum over measured trials.
     pub unfinished: u64,
     /// Transactions that were not begun because they were too late, sum over measured trials.
     #[serde(default)]
     pub skipped: u64,
     /// Attempts after the first, sum over measured trials.
-    pub retries: u64,
+    pub retries: Option<u64>,
     /// Failed transactions by kind, most frequent first.
     pub failed_by_kind: Vec<KindCount>,
     /// Retries by kind, most frequent first.
@@ -135,7 +135,7 @@ pub struct TreatmentRow {
     #[serde(default, skip_serializing_if = "FailureLog::is_empty")]
     pub errors: FailureLog,
     /// Retries per committed transaction (ratio; 0 when nothing was committed).
-    pub retries_per_commit: f64,
+    pub retries_per_commit: Option<f64>,
     /// Acknowledged updates that are not in the data, in percent of the commits checked; absent when that was not audited.
     pub lost_percent: Option<f64>,
     /// Verdict of all its audits.
@@ -236,14 +236,14 @@ pub struct TrialFigures {
     /// Transactions committed.
     pub committed: u64,
     /// Transactions given up.
-    pub failed: u64,
+    pub failed: Option<u64>,
     /// Transactions cut off at the end.
     pub unfinished: u64,
     /// Transactions that were not begun because they were too late.
     #[serde(default)]
     pub skipped: u64,
     /// Attempts after the first.
-    pub retries: u64,
+    pub retries: Option<u64>,
     /// Verdict of the audit.
     pub audit: AuditVerdict,
     /// Acknowledged updates not in the data; absent when not audited.

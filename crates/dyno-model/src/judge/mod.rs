@@ -175,6 +175,8 @@ fn is_derived(finding: &Finding) -> bool {
         | Finding::BlockApart { .. }
         | Finding::SettingRounded { .. }
         | Finding::Imported { .. }
+        | Finding::ProgramWarned { .. }
+        | Finding::EventsCounted { .. }
         | Finding::RecordingBehind { .. }
         | Finding::OthersBusy { .. }
         | Finding::RecordingIncomplete { .. } => false,

@@ -142,16 +142,16 @@ fn figure_name(pair: &TreatmentPair, metric: &MetricPair, lang: Lang) -> String 
 }
 
 /// A count with its name.
-type Count = (&'static Message, fn(&SideFigures) -> u64);
+type Count = (&'static Message, fn(&SideFigures) -> Option<u64>);
 
 /// What is told of failures, retries and audits: only what is not as it should be on either side.
 fn books(pair: &TreatmentPair) -> Vec<Row<'static>> {
     let counts: [Count; 5] = [
-        (&columns::NEVER_STARTED, |side| side.unstarted.unwrap_or_default()),
+        (&columns::NEVER_STARTED, |side| side.unstarted),
         (&columns::FAILED, |side| side.failed),
-        (&compare::UNFINISHED_TRANSACTIONS, |side| side.unfinished),
+        (&compare::UNFINISHED_TRANSACTIONS, |side| Some(side.unfinished)),
         (&columns::RETRIES, |side| side.retries),
-        (&compare::LOST_UPDATES, |side| side.lost.unwrap_or_default()),
+        (&compare::LOST_UPDATES, |side| side.lost),
     ];
     let sides = [&pair.base, &pair.new];
     let mut rows = Vec::new();
@@ -159,8 +159,10 @@ fn books(pair: &TreatmentPair) -> Vec<Row<'static>> {
         let arrived = sides.map(|side| Cell::count(side.arrived.unwrap_or_default()));
         rows.push(Row::Book(&columns::ARRIVED, arrived));
     }
-    let unusual = counts.into_iter().filter(|(_, of)| sides.iter().any(|side| of(side) > 0));
-    rows.extend(unusual.map(|(name, of)| Row::Book(name, sides.map(|side| Cell::count(of(side))))));
+    let unusual = counts.into_iter().filter(|(_, of)| sides.iter().any(|side| of(side) > Some(0)));
+    rows.extend(unusual.map(|(name, of)| {
+        Row::Book(name, sides.map(|side| of(side).map_or_else(|| Cell::figure(None), Cell::count)))
+    }));
     if sides.iter().any(|side| side.audit == AuditVerdict::Violated) {
         let audits = sides.map(|side| Cell::word(words::audit(side.audit)));
         rows.push(Row::Book(&headings::AUDIT_VERDICT, audits));

@@ -80,6 +80,13 @@ pub(crate) fn sentence(finding: &Finding, lang: Lang) -> String {
             fill!(FOREIGN_SESSIONS, lang, sessions = figures::count(*sessions))
         }
         Finding::Imported { source } => fill!(IMPORTED, lang, source),
+        Finding::ProgramWarned { text, lines } => {
+            fill!(PROGRAM_WARNED, lang, lines = figures::count(*lines), text)
+        }
+        Finding::EventsCounted { transactions, events } => {
+            let [transactions, events] = [transactions, events].map(|number| figures::count(*number));
+            fill!(EVENTS_COUNTED, lang, transactions, events)
+        }
         Finding::SettingRounded { system, name, asked, in_force } => {
             fill!(SETTING_ROUNDED, lang, system, name, asked, found = in_force)
         }

@@ -60,13 +60,20 @@ pub(super) const IMPORT_EXAMPLES: &str = "Examples:
   dyno import latency.hlog --clients 64 --unit us
   dyno import figures.csv --column throughput=tps --column clients=threads
 
-Read is what sysbench (1.0, 1.1) and pgbench print, with or without their
-lines of intervals, also several runs in one file; pgbench's logs of
-transactions, of which those of one pgbench's threads are one run; histogram
-logs; and tables with a heading, whose columns are called system, clients,
-seconds, committed, throughput, failed, mean_ms, p50_ms, p95_ms, p99_ms, max_ms.
-What a file does not say stays unknown. Several runs of a system with the same
-number of clients are its repeats.";
+  kubectl logs job/bench | dyno import pool=-
+
+Formats, recognised by their content: what sysbench (0.5 to 1.1) and pgbench
+(9 to 18) print, with or without progress lines, also several runs in one file,
+quoted or with the timestamps and names that docker compose, kubectl, GitHub
+Actions, GitLab and syslog add; pgbench's logs of transactions or of intervals
+(name the logs of all its threads); histogram logs; and tables whose columns are
+called system, clients, seconds, committed, throughput, failed, mean_ms, p50_ms,
+p95_ms, p99_ms, max_ms. A value that a file does not contain stays unknown, and
+figures that contradict each other are an error. Several runs of a system with
+the same number of clients are its repeats.
+
+Exit codes: 0 a valid run was imported, 2 a file holds no run or is not
+understood, 6 no imported run is valid, 7 a file cannot be read.";
 
 pub(super) const CLEANUP_EXAMPLES: &str = "Examples:
   dyno cleanup rush.toml

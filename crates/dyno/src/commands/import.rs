@@ -7,7 +7,7 @@ use crate::printer::Printer;
 use crate::run::RESULTS;
 use dyno_model::exit_code;
 use dyno_report::{Format, Note};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Reads all files, writes the folder, and shows its report.
 ///
@@ -16,7 +16,9 @@ use std::path::Path;
 pub(crate) fn import(arguments: &ImportArguments, printer: Printer) -> Result<u8, Failure> {
     let hints = hints(arguments)?;
     let mut readings = Vec::new();
-    for run in runs(&arguments.files) {
+    let runs = runs(&arguments.files);
+    for run in &runs {
+        check(run, &runs)?;
         for reading in read(&run.files, &hints)? {
             let file = run.files[0].file_name().unwrap_or_default().to_string_lossy().into_owned();
             let system = match (run.name, &reading.system) {
@@ -34,7 +36,8 @@ pub(crate) fn import(arguments: &ImportArguments, printer: Printer) -> Result<u8
     printer.result(&dyno_report::render(&model, Format::Text, arguments.lang))?;
     let paths: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
     printer.note(&dyno_report::note(&Note::Report { paths: &paths }, arguments.lang));
-    Ok(exit_code::OK)
+    let is_any_valid = readings.iter().any(|named| named.reading.is_valid());
+    Ok(if is_any_valid { exit_code::OK } else { exit_code::RUN_INCOMPLETE })
 }
 
 fn hints(arguments: &ImportArguments) -> Result<Hints, Failure> {
@@ -82,12 +85,92 @@ fn runs(files: &[String]) -> Vec<Run<'_>> {
     runs
 }
 
-/// The name of a file without its suffix and without the number of clients at its end: `pool` of `pool-10.log`.
+/// # Errors
+/// When a file is named twice, or the log of a thread is beside it that belongs to the same run.
+fn check(run: &Run<'_>, runs: &[Run<'_>]) -> Result<(), Failure> {
+    let refused =
+        |file: &Path, what: &str| Failure::new(exit_code::USAGE, format!("{}: {what}", file.display()));
+    for file in &run.files {
+        let is_it = |other: &&&Path| {
+            other == &file
+                || file.canonicalize().is_ok_and(|file| other.canonicalize().is_ok_and(|other| other == file))
+        };
+        if runs.iter().flat_map(|run| &run.files).filter(is_it).count() > 1 && file.is_file() {
+            return Err(refused(file, "named twice").help("each file is one repeat"));
+        }
+    }
+    let second = PathBuf::from(format!("{}.1", run.files[0].display()));
+    let is_log =
+        run.files[0].file_name().is_some_and(|name| name.to_string_lossy().starts_with("pgbench_log"));
+    if run.files.len() == 1 && is_log && second.is_file() {
+        let help = format!("name all of them, such as {}*", run.files[0].display());
+        return Err(refused(
+            run.files[0],
+            &format!("{} is the log of another thread of the same run", second.display()),
+        )
+        .help(help));
+    }
+    Ok(())
+}
+
+/// What numbers of clients are called in names of files.
+const CLIENTS: [&str; 13] = [
+    "threads",
+    "thread",
+    "thr",
+    "thds",
+    "clients",
+    "client",
+    "connections",
+    "conns",
+    "conn",
+    "users",
+    "vus",
+    "t",
+    "c",
+];
+/// What repeats are called there.
+const REPEATS: [&str; 7] = ["repeat", "rep", "run", "iteration", "iter", "trial", "r"];
+
+/// The name of a file without its suffix and without the number of clients and of the repeat at its end: `pool` of `pool-10.log`,
+/// `pool_10threads.log` and `pool-c10-run2.log`. A number that is part of a word belongs to the name: `mysql8`.
 fn system_of(file: &Path, clients: u32) -> String {
     let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let shorter =
-        name.strip_suffix(&clients.to_string()).map(|name| name.trim_end_matches(['-', '_', '.', ' ']));
-    shorter.filter(|name| !name.is_empty()).unwrap_or(&name).to_owned()
+    let mut rest = name.as_str();
+    if let Some((before, last)) = split_last(rest)
+        && REPEATS.iter().any(|word| is_number_of(last, word, None))
+    {
+        rest = before;
+    }
+    let is_clients = |part: &str| {
+        part == clients.to_string() || CLIENTS.iter().any(|word| is_number_of(part, word, Some(clients)))
+    };
+    // Number and word may have a separator between them, in either order.
+    if let Some((before, last)) = split_last(rest) {
+        let above = split_last(before);
+        rest = match above {
+            Some((before, word)) if last == clients.to_string() && CLIENTS.contains(&word) => before,
+            Some((before, number)) if number == clients.to_string() && CLIENTS.contains(&last) => before,
+            _ if is_clients(last) => before,
+            _ => rest,
+        };
+    }
+    rest.to_owned()
+}
+
+/// A name before and behind its last separator; nothing where one of the two is empty.
+fn split_last(name: &str) -> Option<(&str, &str)> {
+    let (before, last) = name.rsplit_once(['-', '_', '.', ' '])?;
+    let before = before.trim_end_matches(['-', '_', '.', ' ']);
+    (!before.is_empty() && !last.is_empty()).then_some((before, last))
+}
+
+/// True for a word with a number before or behind it: this one, or any.
+fn is_number_of(part: &str, word: &str, number: Option<u32>) -> bool {
+    let digits = part.strip_prefix(word).or_else(|| part.strip_suffix(word));
+    digits
+        .and_then(|digits| digits.parse::<u32>().ok())
+        .is_some_and(|found| number.is_none_or(|number| number == found))
 }
 
 /// The systems of `A is faster than B`, as positions among all systems in the order in which they come first.
@@ -122,7 +205,16 @@ mod tests {
             ("thread-per-connection-40.log", 40, "thread-per-connection"),
             ("mysql8_16.txt", 16, "mysql8"),
             ("mysql8.txt", 16, "mysql8"),
+            ("mysql8.txt", 8, "mysql8"),
             ("10.log", 10, "10"),
+            ("pool_8threads.log", 8, "pool"),
+            ("pool_8threads.log", 16, "pool_8threads"),
+            ("maria db_threads_8.log", 8, "maria db"),
+            ("pool-8-clients.txt", 8, "pool"),
+            ("pool-c8-run2.log", 8, "pool"),
+            ("pool_t16.rep3.log", 16, "pool"),
+            ("8threads.log", 8, "8threads"),
+            ("pg_16.log", 8, "pg_16"),
         ] {
             assert_eq!(system_of(Path::new(file), clients), name);
         }

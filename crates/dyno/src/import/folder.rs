@@ -1,6 +1,7 @@
 //! Readings as a results folder that reports and comparisons take.
 
 use super::reading::{Course, Reading};
+use super::sample::intervals;
 use dyno_model::catalog::WorkloadOptions;
 use dyno_model::event::{Event, Listener};
 use dyno_model::finding::Finding;
@@ -9,7 +10,7 @@ use dyno_model::plan::{
     Claim, FORMAT, LoadPlan, Plan, StopRule, SystemPlan, SystemSource, Treatment, Trial, Variation,
     WorkloadPlan,
 };
-use dyno_model::record::{TrialEnd, TrialRecord};
+use dyno_model::record::{Interval, TrialEnd, TrialRecord};
 use dyno_model::target::QueryMode;
 use dyno_store::environment::Environment;
 use dyno_store::{RunWriter, StoreError};
@@ -80,13 +81,8 @@ fn measured(writer: &mut RunWriter, plan: &Plan, trial: &Trial, named: &Named) {
     match &reading.course {
         Course::Unknown => {}
         Course::Rates(lines) => writer.course(&trial.id, lines),
-        Course::Times(intervals) => {
-            for interval in intervals {
-                let mut interval = interval.clone();
-                interval.trial.clone_from(&trial.id);
-                writer.interval(&interval);
-            }
-        }
+        Course::Times(intervals) => intervals.iter().cloned().for_each(|it| interval(writer, trial, it)),
+        Course::Samples(samples) => intervals(samples).for_each(|it| interval(writer, trial, it)),
     }
     let mut record = TrialRecord {
         trial: trial.clone(),
@@ -100,8 +96,14 @@ fn measured(writer: &mut RunWriter, plan: &Plan, trial: &Trial, named: &Named) {
         ..TrialRecord::default()
     };
     record.findings = judge(&record, &Asked::of(plan, trial));
+    record.findings.extend(reading.findings.iter().cloned());
     record.findings.push(Finding::Imported { source: reading.program.clone() });
     writer.event(&Event::TrialFinished(Box::new(record)));
+}
+
+fn interval(writer: &mut RunWriter, trial: &Trial, mut interval: Interval) {
+    interval.trial.clone_from(&trial.id);
+    writer.interval(&interval);
 }
 
 fn plan(title: &str, readings: &[Named], claim: Option<(usize, usize)>) -> Plan {

@@ -3,9 +3,13 @@
 
 use super::reading::{Course, Reading};
 use dyno_model::latency::{self, LatencySummary};
+use dyno_model::ledger::UnknownCount;
 use dyno_model::record::Interval;
 use dyno_model::units::Nanos;
 use dyno_store::logged_intervals;
+
+/// Longest interval: a day.
+const INTERVAL_MAX: Nanos = Nanos(86_400 * 1_000_000_000);
 
 pub(super) fn is_one(text: &str) -> bool {
     text.starts_with("#[") && text.contains("Histogram log")
@@ -15,12 +19,20 @@ pub(super) fn is_one(text: &str) -> bool {
 /// The run that a log holds; a value of it stands for so many nanoseconds.
 pub(super) fn read(text: &str, unit: Nanos) -> Result<Reading, String> {
     let mut sum = latency::histogram();
-    let mut intervals = Vec::new();
-    let logged = logged_intervals(text.as_bytes());
-    for logged in logged {
+    let mut intervals: Vec<Interval> = Vec::new();
+    for logged in logged_intervals(text.as_bytes()) {
         let logged = logged.map_err(|(line, what)| format!("line {line}: {what}"))?;
         if logged.tag.is_some() {
             continue;
+        }
+        let number = 1 + intervals.len();
+        if logged.length > INTERVAL_MAX {
+            return Err(format!("interval {number} is longer than a day"));
+        }
+        if intervals.last().is_some_and(|last| logged.start < last.start) {
+            return Err(format!(
+                "interval {number} begins before the one above it: logs of several runs are mixed"
+            ));
         }
         let mut interval = Interval::empty("", false, logged.start, logged.length, &[]);
         for value in logged.histogram.iter_recorded() {
@@ -37,6 +49,9 @@ pub(super) fn read(text: &str, unit: Nanos) -> Result<Reading, String> {
         (interval.latency.min, interval.latency.max) = (values.min(), values.max());
         intervals.push(interval);
     }
+    if intervals.is_empty() {
+        return Err("it has no interval without a tag".to_owned());
+    }
     let mut reading = Reading {
         program: "a histogram log".to_owned(),
         measured: Nanos(intervals.iter().map(|interval| interval.length.0).sum()),
@@ -44,6 +59,7 @@ pub(super) fn read(text: &str, unit: Nanos) -> Result<Reading, String> {
         ..Reading::default()
     };
     reading.ledger.committed = sum.len();
+    reading.ledger.unknown.extend([UnknownCount::Failed, UnknownCount::Retries]);
     reading.course = Course::Times(intervals);
     Ok(reading)
 }

@@ -1,15 +1,21 @@
 //! Figures that other programs measured, read from what these left: `dyno import`.
 //!
-//! * this file: which format a file is in ([`read`]); [`reading`]: what it says of a run;
-//! * [`sysbench`], [`pgbench`], [`transaction_log`], [`histogram_log`], [`table`]: one format each;
-//! * [`folder`]: readings as a results folder.
+//! * this file: which format a file is in ([`read`]); [`document`]: a file as lines; [`labels`]: values behind labels;
+//! * [`sysbench`], [`pgbench`], [`transaction_log`], [`aggregate_log`], [`histogram_log`], [`table`]: one format each;
+//! * [`reading`]: what it says of a run; [`sample`]: transactions of which each is known; [`folder`]: readings as a results folder.
 //!
-//! What a file does not say stays unknown; nothing is guessed.
+//! What a file does not say stays unknown; nothing is guessed. What contradicts itself is an error.
 
+mod aggregate_log;
+mod document;
 mod folder;
 mod histogram_log;
+mod labels;
 mod pgbench;
+#[cfg(test)]
+mod printed_tests;
 mod reading;
+mod sample;
 mod sysbench;
 mod table;
 #[cfg(test)]
@@ -20,6 +26,7 @@ pub(crate) use folder::{Named, write};
 pub(crate) use table::COLUMNS;
 
 use crate::failure::Failure;
+use document::Line;
 use dyno_model::exit_code;
 use dyno_model::failure::FailureKind;
 use dyno_model::ledger::Ledger;
@@ -29,8 +36,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// What an error about a file of unknown format says beside its name.
-const FORMATS: &str = "dyno import reads what sysbench and pgbench print, pgbench's logs of transactions (pgbench_log.*), histogram logs (.hlog), \
-                       and tables (.csv) with a heading";
+const FORMATS: &str = "dyno import reads what sysbench and pgbench print, pgbench's logs of transactions and of intervals (pgbench_log.*), \
+                       histogram logs (.hlog), and tables (.csv) with a heading";
 
 /// What the user says beside the files.
 #[derive(Debug, Default)]
@@ -46,49 +53,85 @@ pub(crate) struct Hints {
 /// All runs that files of one name hold: one file, or the logs that the threads of one pgbench left.
 ///
 /// # Errors
-/// When a file cannot be read, is in no known format, or lacks what a run needs; with its name and the remedy.
+/// When a file cannot be read, is in no known format, holds no run, or lacks what a run needs; with its name and the remedy.
 pub(crate) fn read(files: &[&Path], hints: &Hints) -> Result<Vec<Reading>, Failure> {
-    let mut texts = Vec::new();
-    for file in files {
-        let bytes = std::fs::read(file).map_err(|error| Failure::cannot("read", file, &error))?;
-        texts.push(String::from_utf8_lossy(&bytes).into_owned());
-    }
     let named = |what: String| {
         let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
         Failure::new(exit_code::USAGE, format!("{}: {what}", names.join(", ")))
     };
-    let text = texts.first().map(String::as_str).unwrap_or_default();
-    let is_table = files.iter().any(|file| file.extension().is_some_and(|extension| extension == "csv"));
-    let readings = match text {
-        _ if is_table => table::read(text, &hints.columns),
-        _ if histogram_log::is_one(text) => {
-            histogram_log::read(text, hints.unit).map(|reading| vec![reading])
-        }
-        _ if transaction_log::is_one(text) => transaction_log::read(&texts).map(|reading| vec![reading]),
-        _ if pgbench::is_one(text) => pgbench::read(text),
-        _ if sysbench::is_one(text) => sysbench::read(text),
-        _ => return Err(named("in no format that is known".to_owned()).help(FORMATS)),
+    let mut texts = Vec::new();
+    for file in files {
+        let bytes = document::load(file).map_err(|error| Failure::cannot("read", file, &error))?;
+        texts.push(document::decode(bytes).map_err(&named)?);
+    }
+    let is_called_table =
+        files.iter().any(|file| file.extension().is_some_and(|extension| extension == "csv"));
+    let Some(readings) = readings(&texts, is_called_table, hints) else {
+        return Err(named("in no format that is known".to_owned()).help(FORMATS));
     };
     let mut readings = readings.map_err(&named)?;
     for reading in &mut readings {
         balance(&mut reading.ledger);
         reading.clients = reading.clients.or(hints.clients);
-        if reading.clients.is_none() {
-            let what = "it does not say with how many clients this was measured".to_owned();
+        let place = |what: &str| match reading.line {
+            0 => what.to_owned(),
+            line => format!("line {line}: {what}"),
+        };
+        if reading.clients.unwrap_or_default() == 0 {
+            let what = place("it does not say with how many clients this was measured");
             return Err(named(what).help("say it with --clients N"));
         }
         if reading.measured.0 == 0 {
-            let what = "it does not say how long the run took, or the run took no time".to_owned();
+            let what = place("it does not say how long the run took, or the run took no time");
             return Err(named(what).help("in a table, a column `seconds` says it"));
         }
+        reading.check().map_err(|what| named(place(&what)))?;
     }
     Ok(readings)
 }
 
+/// What texts hold; `None` when their format is not known. Each format is recognised by its content.
+fn readings(texts: &[String], is_called_table: bool, hints: &Hints) -> Option<Result<Vec<Reading>, String>> {
+    let one = |reading: Result<Reading, String>| Some(reading.map(|reading| vec![reading]));
+    let text = texts.first().map(String::as_str).unwrap_or_default();
+    match text {
+        _ if histogram_log::is_one(text) => one(histogram_log::read(text, hints.unit)),
+        _ if transaction_log::is_one(text) => one(transaction_log::read(texts)),
+        _ if aggregate_log::is_one(text) => one(aggregate_log::read(texts)),
+        _ => printed(text).or_else(|| {
+            (is_called_table || table::is_one(text, &hints.columns))
+                .then(|| table::read(text, &hints.columns))
+        }),
+    }
+}
+
+/// The runs of sysbench and pgbench that a text holds, in its order; `None` when there are none.
+fn printed(text: &str) -> Option<Result<Vec<Reading>, String>> {
+    let mut found = None;
+    for source in document::sources(text) {
+        for (is_one, read) in PRINTED {
+            if !is_one(&source.lines) {
+                continue;
+            }
+            match read(&source.lines) {
+                Ok(readings) => found.get_or_insert_with(Vec::new).extend(readings),
+                Err(what) => return Some(Err(what)),
+            }
+        }
+    }
+    let mut readings = found.filter(|readings| !readings.is_empty())?;
+    readings.sort_by_key(|reading| reading.line);
+    Some(Ok(readings))
+}
+
+/// Whether lines hold runs of a program, and these.
+type Printed = (fn(&[Line<'_>]) -> bool, fn(&[Line<'_>]) -> Result<Vec<Reading>, String>);
+const PRINTED: [Printed; 2] = [(sysbench::is_one, sysbench::read), (pgbench::is_one, pgbench::read)];
+
 /// Fills in what follows from committed, failed, skipped and retries. Why something failed is not known.
 fn balance(ledger: &mut Ledger) {
-    ledger.attempts = ledger.committed + ledger.failed + ledger.retries;
-    ledger.started = ledger.committed + ledger.failed + ledger.skipped;
+    ledger.attempts = ledger.committed + ledger.failed + ledger.unfinished + ledger.retries;
+    ledger.started = ledger.committed + ledger.failed + ledger.unfinished + ledger.skipped;
     for (count, kinds) in
         [(ledger.failed, &mut ledger.failed_by_kind), (ledger.retries, &mut ledger.retries_by_kind)]
     {

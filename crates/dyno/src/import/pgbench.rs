@@ -1,62 +1,199 @@
-//! What pgbench prints at the end of a run, with or without its lines of progress.
+//! What pgbench 9 to 18 prints of a run: lines of progress, errors of clients, and the figures at the end.
 
-use super::reading::{Reading, count, nanos, number, parts, rates};
+use super::document::Line;
+use super::labels::{Labels, measured, measured_interval};
+use super::reading::{Reading, Warned, interval_rates, nanos};
+use dyno_model::finding::Finding;
+use dyno_model::ledger::UnknownCount;
 use dyno_model::units::Nanos;
 
-/// What each run's figures begin with.
-const BEGINNING: &str = "transaction type:";
+const HEADING: &str = "pgbench (";
+const TYPE: &str = "transaction type:";
+const CLIENTS: &str = "number of clients:";
+const TRIES: &str = "maximum number of tries:";
+const DURATION: &str = "duration:";
+const PROCESSED: &str = "number of transactions actually processed:";
+const FAILED: &str = "number of failed transactions:";
+const SKIPPED: &str = "number of transactions skipped:";
+const RETRIES: &str = "total number of retries:";
+const MEAN: &str = "latency average =";
+/// Up to version 9.6.
+const MEAN_OLD: &str = "latency average:";
+const DEVIATION: &str = "latency stddev =";
+const DEVIATION_OLD: &str = "latency stddev:";
+const LAG: &str = "rate limit schedule lag:";
+const RATE: &str = "tps =";
+/// The rate over all of the time, connecting included, where the other one follows: up to version 13.
+const RATE_ALL: &str = "tps = ... (including connections establishing)";
 
-pub(super) fn is_one(text: &str) -> bool {
-    text.lines().any(|line| line.starts_with(BEGINNING))
+const LABELS: [&str; 14] = [
+    TYPE,
+    CLIENTS,
+    TRIES,
+    DURATION,
+    PROCESSED,
+    FAILED,
+    SKIPPED,
+    RETRIES,
+    MEAN,
+    MEAN_OLD,
+    DEVIATION,
+    DEVIATION_OLD,
+    LAG,
+    RATE,
+];
+/// What lines begin with in which pgbench or the server says that something is wrong.
+const WARNINGS: [&str; 5] = ["pgbench: error:", "pgbench: warning:", "pgbench: fatal:", "WARNING:", "ERROR:"];
+const ABORTED: &str = "Run was aborted";
+
+/// True when there is a line that only pgbench prints.
+pub(super) fn is_one(lines: &[Line<'_>]) -> bool {
+    lines.iter().any(|line| [TYPE, PROCESSED].iter().any(|label| line.text.starts_with(label)))
 }
 
-/// All runs that a file holds, one after another. Lines of progress come before the figures of their run.
-pub(super) fn read(text: &str) -> Result<Vec<Reading>, String> {
-    // `pgbench (15.18, server 15.4)`; a client of the server's own version names only one.
-    let heading = text.lines().find_map(|line| line.strip_prefix("pgbench (")).unwrap_or_default();
+/// A run as it is being read: what comes before its figures, and these.
+#[derive(Debug, Default)]
+struct Run<'t> {
+    program: String,
+    server: String,
+    figures: Labels<'t>,
+    intervals: Vec<(f64, f64)>,
+    warned: Warned,
+    aborted: Option<String>,
+    line: usize,
+}
+
+/// All runs, one after another.
+pub(super) fn read(lines: &[Line<'_>]) -> Result<Vec<Reading>, String> {
+    let mut runs: Vec<Run<'_>> = Vec::new();
+    let (mut program, mut server) = ("pgbench".to_owned(), String::new());
+    let mut next = Run::default();
+    for line in lines {
+        if let Some(heading) = line.text.strip_prefix(HEADING) {
+            (program, server) = versions(heading);
+        } else if WARNINGS.iter().any(|word| line.text.starts_with(word)) {
+            match runs.last_mut() {
+                Some(run) if line.text.contains(ABORTED) => run.aborted = Some(line.text.to_owned()),
+                _ => next.warned.take(line.text),
+            }
+        } else if let Some(interval) = interval(*line)? {
+            next.intervals.push(interval);
+        } else {
+            if line.text.starts_with(TYPE) || runs.is_empty() && line.text.starts_with(CLIENTS) {
+                let (program, server) = (program.clone(), server.clone());
+                runs.push(Run { program, server, line: line.number, ..std::mem::take(&mut next) });
+            }
+            if let Some(run) = runs.last_mut() {
+                run.take(*line)?;
+            }
+        }
+    }
+    if let Some(run) = runs.last_mut() {
+        run.warned.add(next.warned);
+    }
+    runs.into_iter().map(Run::reading).collect()
+}
+
+/// Of `15.18 (Debian), server 15.4)`; a client of the server's own version names only one.
+fn versions(heading: &str) -> (String, String) {
     let version = |text: &str| text.split([' ', ')', ',']).next().unwrap_or_default().to_owned();
     let server = heading.split_once("server ").map_or_else(|| version(heading), |(_, text)| version(text));
-    let program = format!("pgbench {}", version(heading)).trim_end().to_owned();
-    let mut progress = Vec::new();
-    let mut readings = Vec::new();
-    for part in parts(text, BEGINNING) {
-        let (before, figures) = part.split_at(part.find(BEGINNING).unwrap_or_default());
-        progress.extend(before.lines());
-        let mut reading = run(figures, &program)?;
-        reading.server_version.clone_from(&server);
-        reading.course = rates(progress.iter().copied().filter_map(interval));
-        readings.push(reading);
-        progress = figures.lines().collect();
-    }
-    Ok(readings)
+    (format!("pgbench {}", version(heading)), server)
 }
 
-fn run(text: &str, program: &str) -> Result<Reading, String> {
-    let lacks = |what: &str| format!("a run of pgbench without `{what}`; was it cut off?");
-    let processed = "number of transactions actually processed:";
-    let committed = count(text, processed).ok_or_else(|| lacks(processed))?;
-    let rate = number(text, "tps =").ok_or_else(|| lacks("tps ="))?;
-    let mut reading = Reading {
-        clients: count(text, "number of clients:").and_then(|clients| u32::try_from(clients).ok()),
-        program: program.to_owned(),
-        // Its rate is over this time, without the one for connecting.
-        measured: Nanos(if rate > 0.0 { (committed as f64 / rate * 1e9).round() as u64 } else { 0 }),
-        ..Reading::default()
-    };
-    let ledger = &mut reading.ledger;
-    ledger.committed = committed;
-    ledger.failed = count(text, "number of failed transactions:").unwrap_or_default();
-    ledger.skipped = count(text, "number of transactions skipped:").unwrap_or_default();
-    ledger.retries = count(text, "total number of retries:").unwrap_or_default();
-    reading.latency.count = committed;
-    reading.latency.mean = nanos(number(text, "latency average =")) as f64;
-    reading.latency.standard_deviation = nanos(number(text, "latency stddev =")) as f64;
-    Ok(reading)
+impl<'t> Run<'t> {
+    fn take(&mut self, line: Line<'t>) -> Result<(), String> {
+        let value = |label: &'static str| Some((label, line.text.strip_prefix(label)?));
+        let Some((label, text)) = LABELS.into_iter().find_map(value) else { return Ok(()) };
+        let is_all = label == RATE && text.contains("(including connections establishing)");
+        self.figures.take(if is_all { RATE_ALL } else { label }, Line { text, ..line })
+    }
+
+    fn reading(self) -> Result<Reading, String> {
+        let figures = &self.figures;
+        let place = format!("line {}: ", self.line);
+        let said =
+            self.warned.first().map_or("; was it cut off?".to_owned(), |text| format!("; it said: {text}"));
+        let lacks = |what: &str| format!("{place}a run of pgbench without `{what}`{said}");
+        let committed = figures.count(PROCESSED)?.ok_or_else(|| lacks(PROCESSED))?;
+        let rate = figures.number(RATE)?.or(figures.number(RATE_ALL)?);
+        // Its rate is over this time, without the one for connecting. Of nothing there is no rate.
+        let seconds = match rate {
+            Some(rate) if rate > 0.0 => committed as f64 / rate,
+            Some(_) => figures.number(DURATION)?.unwrap_or_default(),
+            None if committed == 0 => figures.number(DURATION)?.ok_or_else(|| {
+                format!("{place}a run of pgbench that processed no transaction and does not say how long it took{said}")
+            })?,
+            None => return Err(lacks(RATE)),
+        };
+        let mut reading = Reading {
+            clients: figures.count(CLIENTS)?.and_then(|clients| u32::try_from(clients).ok()),
+            program: self.program.clone(),
+            server_version: self.server.clone(),
+            measured: Nanos((seconds * 1e9).round() as u64),
+            is_closed_loop: !figures.has(LAG),
+            line: self.line,
+            ..Reading::default()
+        };
+        self.count(&mut reading, committed)?;
+        self.set_latency(&mut reading)?;
+        reading.course = interval_rates(&self.intervals);
+        reading.findings.extend(self.cut_short(committed).map(|reason| Finding::CutShort { reason }));
+        reading.findings.extend(self.warned.finding());
+        Ok(reading)
+    }
+
+    fn count(&self, reading: &mut Reading, committed: u64) -> Result<(), String> {
+        let figures = &self.figures;
+        let ledger = &mut reading.ledger;
+        ledger.committed = committed;
+        ledger.skipped = figures.count(SKIPPED)?.unwrap_or_default();
+        let one_try = figures.count(TRIES)? == Some(1);
+        let counts = [
+            (FAILED, UnknownCount::Failed, &mut ledger.failed),
+            (RETRIES, UnknownCount::Retries, &mut ledger.retries),
+        ];
+        for (label, kind, count) in counts {
+            match figures.count(label)? {
+                Some(number) => *count = number,
+                // Nothing is tried again where one try is all.
+                None if kind == UnknownCount::Retries && one_try => {}
+                None => drop(ledger.unknown.insert(kind)),
+            }
+        }
+        Ok(())
+    }
+
+    fn set_latency(&self, reading: &mut Reading) -> Result<(), String> {
+        let figures = &self.figures;
+        reading.latency.count = reading.ledger.committed;
+        // A mean that includes failures is not that of the transactions that committed.
+        let includes_failures = figures.text(MEAN).is_some_and(|text| text.contains("including failures"));
+        let mean = figures.number(MEAN)?.or(figures.number(MEAN_OLD)?).filter(|_| !includes_failures);
+        reading.latency.mean = nanos(mean) as f64;
+        reading.latency.standard_deviation =
+            nanos(figures.number(DEVIATION)?.or(figures.number(DEVIATION_OLD)?)) as f64;
+        Ok(())
+    }
+
+    /// Why not all of it was done: `1210/1600` are processed, or planned.
+    fn cut_short(&self, committed: u64) -> Option<String> {
+        let planned = || measured(self.figures.text(PROCESSED)?.split_once('/')?.1.trim());
+        let done = committed
+            + self.figures.count(FAILED).ok().flatten().unwrap_or_default()
+            + self.figures.count(SKIPPED).ok().flatten().unwrap_or_default();
+        let is_less = planned().filter(|planned| (done as f64) < *planned);
+        self.aborted
+            .clone()
+            .or_else(|| is_less.map(|planned| format!("{done} of {planned} transactions were processed")))
+    }
 }
 
 /// Lines such as `progress: 5.0 s, 1234.5 tps, lat 0.8 ms stddev 0.1, 0 failed`: second and rate.
-fn interval(line: &str) -> Option<(f64, f64)> {
-    let (second, rest) = line.strip_prefix("progress: ")?.split_once(" s, ")?;
-    let (rate, _) = rest.split_once(" tps")?;
-    Some((second.parse().ok()?, rate.parse().ok()?))
+fn interval(line: Line<'_>) -> Result<Option<(f64, f64)>, String> {
+    let parse = || {
+        let (second, rest) = line.text.strip_prefix("progress: ")?.split_once(" s, ")?;
+        Some((second, rest.split_once(" tps")?.0))
+    };
+    parse().map(|(second, rate)| measured_interval(line.number, second, rate)).transpose()
 }

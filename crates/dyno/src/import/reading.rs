@@ -1,5 +1,7 @@
-//! What a file says of a run, and how it is found in text.
+//! What a file says of a run.
 
+use super::sample::Sample;
+use dyno_model::finding::{Finding, Severity};
 use dyno_model::latency::LatencySummary;
 use dyno_model::ledger::Ledger;
 use dyno_model::record::Interval;
@@ -21,12 +23,18 @@ pub(crate) struct Reading {
     pub(crate) started_at: String,
     /// Length of the run.
     pub(crate) measured: Nanos,
-    /// Transactions per second, where the file says them and not how many there were.
+    /// Transactions per second, where the file says them more exactly than number and length do.
     pub(crate) rate: Option<f64>,
     pub(crate) ledger: Ledger,
     /// Its response times; 0 where unknown.
     pub(crate) latency: LatencySummary,
     pub(crate) course: Course,
+    /// What the program itself said against its figures.
+    pub(crate) findings: Vec<Finding>,
+    /// True when each client waited for its transaction before it began the next, as far as is known.
+    pub(crate) is_closed_loop: bool,
+    /// Line that it begins in.
+    pub(crate) line: usize,
 }
 
 /// How a run went from second to second.
@@ -36,21 +44,82 @@ pub(crate) enum Course {
     Unknown,
     /// Rates are known, and not all response times.
     Rates(Vec<TimelineLine>),
-    /// All response times are known.
+    /// Histograms of all response times are known.
     Times(Vec<Interval>),
+    /// Each transaction is known, in the order of their ends.
+    Samples(Vec<Sample>),
 }
 
-/// The first number behind a label at the beginning of a line, such as `transactions:` or `tps =`.
-pub(super) fn number(text: &str, label: &str) -> Option<f64> {
-    let rest = text.lines().find_map(|line| line.trim_start().strip_prefix(label))?;
-    let rest = rest.trim_start();
-    let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
-    rest[..end].trim_end_matches('.').parse().ok()
+/// What a program warned of.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Warned {
+    first: Option<String>,
+    lines: u64,
 }
 
-/// The same, as a count.
-pub(super) fn count(text: &str, label: &str) -> Option<u64> {
-    number(text, label).map(|number| number as u64)
+impl Warned {
+    /// Takes a line.
+    pub(super) fn take(&mut self, text: &str) {
+        self.add(Self { first: Some(text.to_owned()), lines: 1 });
+    }
+
+    /// Takes what was said later.
+    pub(super) fn add(&mut self, later: Self) {
+        self.first = self.first.take().or(later.first);
+        self.lines += later.lines;
+    }
+
+    pub(super) fn first(&self) -> Option<&str> {
+        self.first.as_deref()
+    }
+
+    /// What it is in the record of a run.
+    pub(super) fn finding(&self) -> Option<Finding> {
+        let text = self.first.clone()?;
+        Some(Finding::ProgramWarned { text, lines: self.lines })
+    }
+}
+
+/// Half of the last digit that sysbench prints of a time, milliseconds.
+const ROUNDING_MS: f64 = 0.005;
+/// By how much more clients than there are may have been busy: programs take their figures at slightly different times.
+const TOLERANCE: f64 = 1.05;
+
+impl Reading {
+    /// True when the program did not say that its figures must not be used.
+    pub(crate) fn is_valid(&self) -> bool {
+        self.findings.iter().all(|finding| finding.severity() < Severity::Invalid)
+    }
+
+    /// What cannot be true of a run, whatever was measured.
+    ///
+    /// # Errors
+    /// Which figures contradict each other.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let [min, mean, max] =
+            [self.latency.min as f64, self.latency.mean, self.latency.max as f64].map(|nanos| nanos / 1e6);
+        for (low, high) in [(min, mean), (mean, max), (min, max)] {
+            if high > 0.0 && low > high + 2.0 * ROUNDING_MS {
+                return Err(format!(
+                    "minimum {min:.3} ms, mean {mean:.3} ms and maximum {max:.3} ms contradict each other"
+                ));
+            }
+        }
+        let seconds = self.measured.as_secs_f64();
+        let (Some(clients), true) = (self.clients, self.is_closed_loop && seconds > 0.0) else {
+            return Ok(());
+        };
+        // Little's law: a client has one transaction at a time.
+        let rate = self.rate.unwrap_or(self.ledger.committed as f64 / seconds);
+        let busy = rate * (mean - ROUNDING_MS) / 1e3;
+        if mean > 0.0 && busy > f64::from(clients) * TOLERANCE {
+            return Err(format!(
+                "{rate:.1} transactions per second of {mean:.3} ms each keep {busy:.1} clients busy, but it says {clients}; figures of several \
+                 runs are mixed"
+            ));
+        }
+        Ok(())
+    }
 }
 
 /// Nanoseconds of a time in milliseconds; 0 when it is unknown.
@@ -73,25 +142,20 @@ pub(super) fn set_percentile(latency: &mut LatencySummary, percentage: f64, nano
     }
 }
 
-/// The parts of a text that begin with a line that begins so; what stands before the first of them belongs to it.
-pub(super) fn parts<'t>(text: &'t str, beginning: &str) -> Vec<&'t str> {
-    let mut starts: Vec<usize> = text
-        .match_indices(beginning)
-        .map(|(at, _)| at)
-        .filter(|at| *at == 0 || text[..*at].ends_with('\n'))
-        .collect();
-    if let Some(first) = starts.first_mut() {
-        *first = 0;
-    }
-    let ends = starts.iter().skip(1).copied().chain([text.len()]);
-    starts.iter().zip(ends).map(|(start, end)| &text[*start..end]).collect()
-}
+/// From so many seconds on a second is one since 1970, and not one since the beginning of a run: three years.
+const EPOCH_MIN: f64 = 1e8;
 
-/// The course that a program's lines of intervals tell: the second at which each ends, and its transactions per second since the line before.
-pub(super) fn rates(intervals: impl Iterator<Item = (f64, f64)>) -> Course {
+/// The course that a program's lines of intervals tell: the second at which each ends, and its transactions per second since the line before. Where
+/// seconds are of 1970, nobody knows when the first began, and it is left out.
+pub(super) fn interval_rates(intervals: &[(f64, f64)]) -> Course {
+    let origin = intervals
+        .first()
+        .map(|(second, _)| *second)
+        .filter(|second| *second >= EPOCH_MIN)
+        .unwrap_or_default();
     let mut lines = Vec::new();
     let mut start_s = 0.0;
-    for (second, rate) in intervals {
+    for (second, rate) in intervals.iter().map(|(second, rate)| (second - origin, rate)) {
         let length_s = second - start_s;
         if length_s > 0.0 {
             let committed = (rate * length_s).round() as u64;

@@ -1,65 +1,274 @@
-//! What sysbench 1.0 and 1.1 print at the end of a run, with or without its lines of intervals.
+//! What sysbench 0.4 to 1.1 print of a run: lines of intervals, reports at checkpoints, and the statistics at the end.
 
-use super::reading::{Reading, count, nanos, number, parts, rates, set_percentile};
+use super::document::Line;
+use super::labels::{Labels, measured, measured_interval};
+use super::reading::{Reading, Warned, interval_rates, nanos, set_percentile};
+use dyno_model::finding::Finding;
+use dyno_model::ledger::UnknownCount;
 use dyno_model::units::Nanos;
 
 /// What each run begins with.
 const BEGINNING: &str = "Running the test with following options:";
+const THREADS: &str = "Number of threads:";
+const RATE: &str = "Target transaction rate:";
+const STATISTICS: &str = "SQL statistics:";
+const TRANSACTIONS: &str = "transactions:";
+const EVENTS: &str = "total number of events:";
+/// Version 1.1 has figures of throughput under a heading of their own.
+const ELAPSED: &str = "time elapsed:";
+const TIME: &str = "total time:";
+const ERRORS: &str = "ignored errors:";
+const DEADLOCKS: &str = "deadlocks:";
+const RECONNECTS: &str = "reconnects:";
+const UNFINISHED: &str = "Number of unfinished transactions on forced shutdown:";
+const MIN: &str = "min:";
+const MEAN: &str = "avg:";
+const MAX: &str = "max:";
+const PERCENTILE: &str = "percentile:";
 
-pub(super) fn is_one(text: &str) -> bool {
-    text.contains(BEGINNING)
+/// Labels of a report.
+const REPORTED: [&str; 11] =
+    [STATISTICS, TRANSACTIONS, EVENTS, ELAPSED, TIME, ERRORS, DEADLOCKS, RECONNECTS, MIN, MEAN, MAX];
+/// Labels of tests that send no SQL.
+const OTHER_TESTS: [(&str, &str); 6] = [
+    ("CPU speed:", "cpu"),
+    ("Prime numbers limit:", "cpu"),
+    ("Maximum prime number checked in CPU test:", "cpu"),
+    ("Running memory speed test", "memory"),
+    ("File operations:", "fileio"),
+    ("Extra file open flags:", "fileio"),
+];
+/// What lines begin with in which sysbench says that something is wrong.
+const WARNINGS: [&str; 5] = ["FATAL:", "ALERT:", "WARNING:", "PANIC:", "Segmentation fault"];
+
+/// True when there is a line that only sysbench prints.
+pub(super) fn is_one(lines: &[Line<'_>]) -> bool {
+    lines.iter().any(|line| line.text == BEGINNING || is_result(line.text.trim_start()))
 }
 
-/// All runs that a file holds, one after another.
-pub(super) fn read(text: &str) -> Result<Vec<Reading>, String> {
-    let program = text.lines().find(|line| line.starts_with("sysbench ")).map(program);
-    parts(text, BEGINNING).into_iter().map(|part| run(part, program.as_deref())).collect()
+fn is_result(text: &str) -> bool {
+    text.starts_with(TRANSACTIONS) && text.contains("per sec.")
 }
 
-/// `sysbench 1.0.20` of `sysbench 1.0.20 (using bundled LuaJIT 2.1.0-beta2)`.
-fn program(line: &str) -> String {
-    line.split_whitespace().take(2).collect::<Vec<_>>().join(" ").trim_end_matches(':').to_owned()
+/// A run as it is being read.
+#[derive(Debug, Default)]
+struct Run<'t> {
+    program: String,
+    head: Labels<'t>,
+    /// The statistics at each checkpoint, and those of the end.
+    reports: Vec<Labels<'t>>,
+    /// The last report is one of a checkpoint.
+    is_checkpoint: bool,
+    intervals: Vec<(f64, f64)>,
+    warned: Warned,
+    other_test: Option<&'static str>,
+    line: usize,
 }
 
-fn run(text: &str, program: Option<&str>) -> Result<Reading, String> {
-    let lacks = |what: &str| format!("a run of sysbench without `{what}`; was it cut off?");
-    // Version 1.1 has figures of throughput under a heading of their own.
-    let seconds = number(text, "time elapsed:").or_else(|| number(text, "total time:"));
-    let seconds = seconds.ok_or_else(|| lacks("total time:"))?;
-    let events = count(text, "total number of events:");
-    let committed = count(text, "transactions:").or(events).ok_or_else(|| lacks("transactions:"))?;
-    let mut reading = Reading {
-        clients: count(text, "Number of threads:").and_then(|threads| u32::try_from(threads).ok()),
-        program: program.unwrap_or("sysbench").to_owned(),
-        measured: Nanos((seconds * 1e9).round() as u64),
-        ..Reading::default()
-    };
-    reading.ledger.committed = committed;
-    // What sysbench calls ignored errors are transactions that were begun again.
-    reading.ledger.retries = count(text, "ignored errors:").unwrap_or_default();
-    reading.ledger.reconnects = count(text, "reconnects:").unwrap_or_default();
-    let latency = &mut reading.latency;
-    latency.count = committed;
-    latency.min = nanos(number(text, "min:"));
-    latency.max = nanos(number(text, "max:"));
-    latency.mean = nanos(number(text, "avg:")) as f64;
-    for line in text.lines().filter(|line| line.contains("percentile:")) {
-        let (name, value) = line.split_once("percentile:").unwrap_or_default();
-        // `95th`; older versions write `approx.  95 percentile:`.
-        let digits: String = name.chars().filter(char::is_ascii_digit).collect();
-        let value = value.trim().trim_end_matches("ms").parse::<f64>().ok();
-        if let (Ok(percentage), Some(value)) = (digits.parse(), value) {
-            set_percentile(latency, percentage, nanos(Some(value)));
+/// All runs, one after another.
+pub(super) fn read(lines: &[Line<'_>]) -> Result<Vec<Reading>, String> {
+    let mut runs: Vec<Run<'_>> = Vec::new();
+    let mut program = "sysbench".to_owned();
+    let mut warned = Warned::default();
+    for line in lines {
+        let text = line.text.trim_start();
+        let is_first = line.text == BEGINNING || runs.is_empty() && is_result(text);
+        if let Some(version) = line.text.strip_prefix("sysbench ") {
+            // The command line may be there as well.
+            if version.starts_with(|c: char| c.is_ascii_digit()) {
+                let version = version.split_whitespace().next().unwrap_or_default();
+                program = format!("sysbench {}", version.trim_end_matches(':'));
+            }
+        } else if is_first {
+            let reports = vec![Labels::default()];
+            let warned = std::mem::take(&mut warned);
+            runs.push(Run { program: program.clone(), line: line.number, warned, reports, ..Run::default() });
+        }
+        let running = runs.last_mut().filter(|run| !run.has_ended());
+        if WARNINGS.iter().any(|word| text.starts_with(word)) {
+            running.map_or(&mut warned, |run| &mut run.warned).take(text);
+        } else if let Some(run) = runs.last_mut() {
+            run.take(Line { number: line.number, text })?;
         }
     }
-    reading.course = rates(text.lines().filter_map(interval));
-    Ok(reading)
+    if let Some(last) = runs.last_mut() {
+        last.warned.add(warned);
+    }
+    runs.into_iter().map(Run::reading).collect()
 }
 
-/// Lines such as `[ 10s ] thds: 4 tps: 1234.56 qps: ...`: second and rate.
-fn interval(line: &str) -> Option<(f64, f64)> {
-    let (second, rest) = line.strip_prefix('[')?.split_once("s ]")?;
-    let (_, rest) = rest.split_once("tps:").or_else(|| rest.split_once("eps:"))?;
-    let rate = rest.split_whitespace().next()?.trim_end_matches(',');
-    Some((second.trim().parse().ok()?, rate.parse().ok()?))
+impl<'t> Run<'t> {
+    /// True when nothing of it is to come.
+    fn has_ended(&self) -> bool {
+        !self.is_checkpoint
+            && self.reports.last().is_some_and(|report| report.has(MAX) || report.has(PERCENTILE))
+    }
+
+    fn take(&mut self, line: Line<'t>) -> Result<(), String> {
+        let value = |label: &'static str| Some((label, line.text.strip_prefix(label)?));
+        if let Some((_, test)) = OTHER_TESTS.iter().find(|(label, _)| line.text.starts_with(label)) {
+            self.other_test = Some(test);
+        } else if line.text.starts_with('[') && line.text.ends_with("Checkpoint report:") {
+            self.report();
+            self.is_checkpoint = true;
+        } else if let Some(interval) = interval(line)? {
+            self.intervals.push(interval);
+        } else if let Some((label, text)) = [THREADS, RATE, UNFINISHED].into_iter().find_map(value) {
+            self.head.take(label, Line { text, ..line })?;
+        } else {
+            if line.text == STATISTICS && self.is_checkpoint && self.has_report() {
+                self.report();
+                self.is_checkpoint = false;
+            }
+            let report = self.reports.last_mut().expect("a run begins with one");
+            if let Some((label, text)) = REPORTED.into_iter().find_map(value) {
+                report.take(label, Line { text, ..line })?;
+            } else if line.text.contains(PERCENTILE) {
+                report.take(PERCENTILE, line)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn has_report(&self) -> bool {
+        self.reports.last().is_some_and(|report| report.has(STATISTICS))
+    }
+
+    /// Begins a report, unless the last one has nothing yet.
+    fn report(&mut self) {
+        if self.has_report() {
+            self.reports.push(Labels::default());
+        }
+    }
+
+    /// What it says as a whole. Each report has the counts since the one before it, and the time since the beginning.
+    fn reading(self) -> Result<Reading, String> {
+        let last = self.reports.last().expect("a run begins with one");
+        self.check_complete(last)?;
+        let seconds = last.number(ELAPSED)?.or(last.number(TIME)?).unwrap_or_default();
+        let sum = |label| sum(&self.reports, label);
+        let (transactions, events) = (sum(TRANSACTIONS)?.unwrap_or_default(), sum(EVENTS)?);
+        let committed = events.filter(|events| *events > 0).unwrap_or(transactions);
+        let mut reading = Reading {
+            clients: self.head.count(THREADS)?.and_then(|threads| u32::try_from(threads).ok()),
+            program: self.program.clone(),
+            measured: Nanos((seconds * 1e9).round() as u64),
+            is_closed_loop: !self.head.has(RATE),
+            line: self.line,
+            ..Reading::default()
+        };
+        let ledger = &mut reading.ledger;
+        ledger.committed = committed;
+        // What sysbench calls ignored errors are transactions that were begun again; older versions count deadlocks only.
+        let retries = sum(ERRORS)?.or(sum(DEADLOCKS)?);
+        ledger.retries = retries.unwrap_or_default();
+        ledger.reconnects = sum(RECONNECTS)?.unwrap_or_default();
+        ledger.unfinished = self.head.count(UNFINISHED)?.unwrap_or_default();
+        // It counts no transactions that failed for good.
+        ledger.unknown.insert(UnknownCount::Failed);
+        if retries.is_none() {
+            ledger.unknown.insert(UnknownCount::Retries);
+        }
+        self.set_latency(&mut reading)?;
+        if committed == transactions && self.reports.len() == 1 {
+            reading.rate = self.printed_rate(last, committed, seconds)?;
+        } else if committed != transactions {
+            reading.findings.push(Finding::EventsCounted { transactions, events: committed });
+        }
+        reading.course = interval_rates(&self.intervals);
+        reading.findings.extend(self.warned.finding());
+        Ok(reading)
+    }
+
+    fn check_complete(&self, last: &Labels<'_>) -> Result<(), String> {
+        let place = format!("line {}: ", self.line);
+        let end =
+            self.warned.first().map_or("; was it cut off?".to_owned(), |text| format!("; it said: {text}"));
+        if !last.has(TRANSACTIONS) && (self.other_test.is_some() || last.has(EVENTS)) {
+            let test = self.other_test.unwrap_or("threads` or `sysbench mutex");
+            return Err(format!(
+                "{place}a run of `sysbench {test}`, which sends nothing to a database; import runs of database tests such as oltp_read_write"
+            ));
+        }
+        for (label, is_there) in
+            [(TRANSACTIONS, last.has(TRANSACTIONS)), (TIME, last.has(TIME) || last.has(ELAPSED))]
+        {
+            if !is_there {
+                return Err(format!("{place}a run of sysbench without `{label}`{end}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn set_latency(&self, reading: &mut Reading) -> Result<(), String> {
+        let (mut least, mut largest, mut weighted) = (Vec::new(), Vec::new(), Some(0.0));
+        for report in &self.reports {
+            least.extend(report.number(MIN)?);
+            largest.extend(report.number(MAX)?);
+            let (mean, events) =
+                (report.number(MEAN)?, report.number(EVENTS)?.or(report.number(TRANSACTIONS)?));
+            weighted = weighted.zip(mean.zip(events)).map(|(sum, (mean, events))| sum + mean * events);
+        }
+        let committed = reading.ledger.committed;
+        let latency = &mut reading.latency;
+        latency.count = committed;
+        // The least and the largest of nothing are no times.
+        if committed == 0 {
+            return Ok(());
+        }
+        latency.min = nanos(least.into_iter().reduce(f64::min));
+        latency.max = nanos(largest.into_iter().reduce(f64::max));
+        latency.mean = nanos(weighted.map(|sum| sum / committed as f64)) as f64;
+        if let [report] = self.reports.as_slice()
+            && let Some(line) = report.text(PERCENTILE)
+        {
+            // `95th percentile:`; older versions write `approx.  95 percentile:`.
+            let digits: String = line
+                .split(PERCENTILE)
+                .next()
+                .unwrap_or_default()
+                .chars()
+                .filter(char::is_ascii_digit)
+                .collect();
+            let value = measured(line.rsplit(':').next().unwrap_or_default().trim().trim_end_matches("ms"));
+            let (Ok(percentage), Some(value)) = (digits.parse(), value) else {
+                return Err(report.wrong(PERCENTILE, line.rsplit(':').next().unwrap_or_default().trim()));
+            };
+            set_percentile(latency, percentage, nanos(Some(value)));
+        }
+        Ok(())
+    }
+
+    /// The rate behind the number of transactions: more exact than the time, which is rounded, but not below 1 per second.
+    fn printed_rate(&self, report: &Labels<'_>, committed: u64, seconds: f64) -> Result<Option<f64>, String> {
+        let printed = report.text(TRANSACTIONS).and_then(|text| text.split_once('('));
+        let Some((_, printed)) = printed else { return Ok(None) };
+        let word = printed.split_whitespace().next().unwrap_or_default();
+        let rate = measured(word).ok_or_else(|| report.wrong(TRANSACTIONS, word))?;
+        let found = committed as f64 / seconds;
+        if seconds >= 1.0 && (rate - found).abs() > 0.05 * found.max(rate) {
+            return Err(format!(
+                "line {}: {committed} transactions in {seconds} s are {found:.2} per second, but it says {rate}; figures of several runs are mixed",
+                self.line
+            ));
+        }
+        Ok((rate >= 1.0 && seconds > 0.0).then_some(rate))
+    }
+}
+
+/// The sum over all reports; `None` when one does not have it.
+fn sum(reports: &[Labels<'_>], label: &'static str) -> Result<Option<u64>, String> {
+    let counts: Result<Vec<Option<u64>>, String> = reports.iter().map(|report| report.count(label)).collect();
+    Ok(counts?.into_iter().sum())
+}
+
+/// Lines such as `[ 10s ] thds: 4 tps: 1234.56 qps: ...`, in version 0.5 `[  10s] threads: 4, tps: 1234.56, ...`: second and rate.
+fn interval(line: Line<'_>) -> Result<Option<(f64, f64)>, String> {
+    let parse = || {
+        let (second, rest) = line.text.strip_prefix('[')?.split_once(']')?;
+        let second = second.trim().strip_suffix('s')?;
+        let (_, rest) = rest.split_once("tps:").or_else(|| rest.split_once("eps:"))?;
+        Some((second, rest.split_whitespace().next()?.trim_end_matches(',')))
+    };
+    parse().map(|(second, rate)| measured_interval(line.number, second, rate)).transpose()
 }

@@ -1,6 +1,9 @@
-//! Tables (`.csv`) with a heading: one run per line.
+//! Tables (`.csv`) with a heading: one run per line, with commas, semicolons or tabs between its cells.
 
+use super::labels::measured;
 use super::reading::{Reading, nanos, set_percentile};
+use csv::StringRecord;
+use dyno_model::ledger::UnknownCount;
 use dyno_model::units::Nanos;
 use std::collections::BTreeMap;
 
@@ -19,57 +22,148 @@ pub(crate) const COLUMNS: [(&str, &str); 11] = [
     ("max_ms", "longest response time"),
 ];
 
-/// All lines of a table. `names` says what columns of [`COLUMNS`] are called there.
-pub(super) fn read(text: &str, names: &BTreeMap<String, String>) -> Result<Vec<Reading>, String> {
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
-    let heading = reader.headers().map_err(|error| error.to_string())?.clone();
-    let place = |column: &str| {
-        let name = names.get(column).map_or(column, String::as_str);
-        heading.iter().position(|it| it == name)
-    };
-    for (column, name) in names {
-        if place(column).is_none() {
-            let there = heading.iter().collect::<Vec<_>>().join(", ");
-            return Err(format!("no column is called `{name}`; there are {there}"));
+/// Largest number of clients, seconds and milliseconds that a cell may hold; what is larger is a mistake.
+const LARGEST: f64 = 1e12;
+
+/// True when the first line names columns that are known, or that the user named.
+pub(super) fn is_one(text: &str, names: &BTreeMap<String, String>) -> bool {
+    let heading = text.lines().next().unwrap_or_default();
+    let cells: Vec<&str> =
+        heading.split(char::from(delimiter(text))).map(|cell| cell.trim().trim_matches('"')).collect();
+    let is_there = |column: &str| cells.contains(&names.get(column).map_or(column, String::as_str));
+    cells.len() > 1 && COLUMNS.iter().any(|(column, _)| is_there(column))
+}
+
+fn delimiter(text: &str) -> u8 {
+    let heading = text.lines().next().unwrap_or_default();
+    [b',', b';', b'\t']
+        .into_iter()
+        .max_by_key(|one| (heading.matches(char::from(*one)).count(), *one == b','))
+        .unwrap_or(b',')
+}
+
+/// The columns of a table.
+struct Heading<'n> {
+    cells: StringRecord,
+    names: &'n BTreeMap<String, String>,
+}
+
+impl Heading<'_> {
+    /// # Errors
+    /// When a column is missing that the user named, or is there twice.
+    fn check(&self) -> Result<(), String> {
+        for (column, name) in self.names {
+            if self.place(column).is_none() {
+                let there = self.cells.iter().collect::<Vec<_>>().join(", ");
+                return Err(format!("no column is called `{name}`; there are {there}"));
+            }
+        }
+        for (column, _) in COLUMNS {
+            let name = self.name(column);
+            if self.cells.iter().filter(|cell| *cell == name).count() > 1 {
+                return Err(format!("two columns are called `{name}`"));
+            }
+        }
+        if self.place("committed").is_none() && self.place("throughput").is_none() {
+            return Err("it has neither a column `committed` nor `throughput`; --column throughput=NAME says which it is".to_owned());
+        }
+        Ok(())
+    }
+
+    fn name<'a>(&'a self, column: &'a str) -> &'a str {
+        self.names.get(column).map_or(column, String::as_str)
+    }
+
+    fn place(&self, column: &str) -> Option<usize> {
+        self.cells.iter().position(|cell| cell == self.name(column))
+    }
+}
+
+/// A line of a table.
+struct Row<'a> {
+    heading: &'a Heading<'a>,
+    cells: StringRecord,
+    line: u64,
+}
+
+impl Row<'_> {
+    fn text(&self, column: &str) -> Option<&str> {
+        self.cells.get(self.heading.place(column)?).filter(|text| !text.is_empty())
+    }
+
+    fn number(&self, column: &str) -> Result<Option<f64>, String> {
+        let Some(text) = self.text(column) else { return Ok(None) };
+        let number = measured(text).filter(|number| *number <= LARGEST);
+        number.map(Some).ok_or_else(|| {
+            self.wrong(column, "not a number that can be used (finite, not negative, with a point)")
+        })
+    }
+
+    fn count(&self, column: &str) -> Result<Option<u64>, String> {
+        match self.number(column)? {
+            Some(number) if number.fract() != 0.0 => Err(self.wrong(column, "not a whole number")),
+            number => Ok(number.map(|number| number as u64)),
         }
     }
-    if place("committed").is_none() && place("throughput").is_none() {
-        return Err(
-            "it has neither a column `committed` nor `throughput`; --column throughput=NAME says which it is"
-                .to_owned(),
-        );
+
+    fn wrong(&self, column: &str, what: &str) -> String {
+        format!("line {}: `{}` in `{column}` is {what}", self.line, self.text(column).unwrap_or_default())
     }
-    let mut readings = Vec::new();
-    for (index, line) in reader.records().enumerate() {
-        let line = line.map_err(|error| error.to_string())?;
-        let text =
-            |column: &str| place(column).and_then(|place| line.get(place)).filter(|text| !text.is_empty());
-        let number = |column: &str| match text(column).map(|text| (text, text.parse::<f64>())) {
-            None => Ok(None),
-            Some((_, Ok(number))) if number.is_finite() && number >= 0.0 => Ok(Some(number)),
-            Some((text, _)) => Err(format!("line {}: `{text}` in `{column}` is not a number", index + 2)),
+
+    fn reading(&self) -> Result<Reading, String> {
+        let seconds = self.number("seconds")?.unwrap_or_default();
+        let rate = self.number("throughput")?;
+        let committed = self.count("committed")?.or(rate.map(|rate| (rate * seconds).round() as u64));
+        let Some(committed) = committed else {
+            return Err(format!("line {}: neither `committed` nor `throughput` has a value", self.line));
         };
-        let seconds = number("seconds")?.unwrap_or_default();
-        let rate = number("throughput")?;
-        let committed =
-            number("committed")?.or(rate.map(|rate| rate * seconds)).unwrap_or_default().round() as u64;
-        let failed = number("failed")?.unwrap_or_default() as u64;
+        let clients = self
+            .count("clients")?
+            .map(|clients| u32::try_from(clients).map_err(|_| self.wrong("clients", "too large")));
         let mut reading = Reading {
-            system: text("system").map(str::to_owned),
-            clients: number("clients")?.map(|clients| clients as u32),
+            system: self.text("system").map(str::to_owned),
+            clients: clients.transpose()?,
             program: "a table".to_owned(),
             measured: Nanos((seconds * 1e9).round() as u64),
             rate,
+            line: usize::try_from(self.line).unwrap_or_default(),
             ..Reading::default()
         };
-        (reading.ledger.committed, reading.ledger.failed) = (committed, failed);
-        reading.latency.count = committed;
-        reading.latency.mean = nanos(number("mean_ms")?) as f64;
-        reading.latency.max = nanos(number("max_ms")?);
-        for (column, percentage) in [("p50_ms", 50.0), ("p95_ms", 95.0), ("p99_ms", 99.0)] {
-            set_percentile(&mut reading.latency, percentage, nanos(number(column)?));
+        let failed = self.count("failed")?;
+        reading.ledger.committed = committed;
+        reading.ledger.failed = failed.unwrap_or_default();
+        reading.ledger.unknown.insert(UnknownCount::Retries);
+        if failed.is_none() {
+            reading.ledger.unknown.insert(UnknownCount::Failed);
         }
-        readings.push(reading);
+        reading.latency.count = committed;
+        reading.latency.mean = nanos(self.number("mean_ms")?) as f64;
+        reading.latency.max = nanos(self.number("max_ms")?);
+        let mut below = 0.0;
+        for (column, percentage) in [("p50_ms", 50.0), ("p95_ms", 95.0), ("p99_ms", 99.0), ("max_ms", 100.0)]
+        {
+            let Some(time) = self.number(column)? else { continue };
+            if time < below {
+                return Err(self.wrong(column, "less than a smaller percentile of the same line"));
+            }
+            below = time;
+            set_percentile(&mut reading.latency, percentage, nanos(Some(time)));
+        }
+        Ok(reading)
+    }
+}
+
+/// All lines of a table. `names` says what columns of [`COLUMNS`] are called there.
+pub(super) fn read(text: &str, names: &BTreeMap<String, String>) -> Result<Vec<Reading>, String> {
+    let mut builder = csv::ReaderBuilder::new();
+    let mut reader = builder.trim(csv::Trim::All).delimiter(delimiter(text)).from_reader(text.as_bytes());
+    let heading = Heading { cells: reader.headers().map_err(|error| error.to_string())?.clone(), names };
+    heading.check()?;
+    let mut readings = Vec::new();
+    for cells in reader.records() {
+        let cells = cells.map_err(|error| error.to_string())?;
+        let line = cells.position().map_or(0, csv::Position::line);
+        readings.push(Row { heading: &heading, cells, line }.reading()?);
     }
     if readings.is_empty() { Err("the table has no line below its heading".to_owned()) } else { Ok(readings) }
 }

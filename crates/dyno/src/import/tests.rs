@@ -1,9 +1,10 @@
 //! What programs really printed, and what is read from it.
 
-use super::reading::{Course, Reading, parts};
-use super::{Hints, histogram_log, read, sysbench, table, transaction_log};
+use super::reading::{Course, Reading};
+use super::{Hints, histogram_log, read, sample, table, transaction_log};
 use dyno_model::compact_histogram::CompactHistogram;
 use dyno_model::failure::FailureKind;
+use dyno_model::finding::Finding;
 use dyno_model::units::Nanos;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -61,11 +62,21 @@ fn of_files(name: &str, texts: &[&str]) -> Vec<Reading> {
         std::fs::write(path, text).expect("it has room");
     }
     let files: Vec<&Path> = paths.iter().map(AsRef::as_ref).collect();
-    let readings = read(&files, &Hints::default()).expect("it is read");
+    let readings = read(&files, &Hints { clients: Some(4), ..Hints::default() }).expect("it is read");
     for reading in &readings {
         assert_eq!(reading.ledger.check(), Vec::<String>::new());
     }
     readings
+}
+
+/// Why a file with this content is refused, in one line.
+fn refused(text: &str) -> String {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("file");
+    std::fs::write(&path, text).expect("it has room");
+    let failure = read(&[&path], &Hints::default()).expect_err("it is refused");
+    assert_eq!(failure.code, 2, "{text}");
+    failure.render(false, dyno_report::EN).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn of_file(text: &str) -> Reading {
@@ -103,9 +114,9 @@ fn version_1_1_of_sysbench_and_runs_one_after_another_are_read() {
     let clients: Vec<_> = readings.iter().map(|reading| (reading.clients, reading.measured)).collect();
     assert_eq!(clients, [(Some(4), Nanos(3_004_000_000)), (Some(8), Nanos(3_004_000_000))]);
     let cut = SYSBENCH.split("General").next().unwrap_or_default();
-    assert_eq!(
-        sysbench::read(cut).map(|_| ()),
-        Err("a run of sysbench without `total time:`; was it cut off?".to_owned())
+    assert!(
+        refused(cut).contains("line 3: a run of sysbench without `total time:`; was it cut off?"),
+        "{cut}"
     );
 }
 
@@ -127,20 +138,26 @@ fn a_run_of_pgbench_is_read_with_its_failures() {
 
 #[test]
 fn logs_of_pgbenchs_threads_are_one_run_with_all_response_times() {
-    let logs =
-        ["0 1 1000 0 100 500000\n0 2 3000 0 101 200000\n", "1 1 2000 0 100 900000\n1 2 failed 0 101 1\n"];
+    let logs = [
+        "0 1 1000 0 1700000100 500000\n0 2 3000 0 1700000101 200000\n",
+        "1 1 2000 0 1700000100 900000\n1 2 failed 0 1700000101 1\n",
+    ];
     assert!(transaction_log::is_one(logs[0]) && !transaction_log::is_one("a line of prose, as it happens\n"));
     let reading = of_files("", &logs).remove(0);
     assert_eq!(reading.clients, Some(2));
-    assert_eq!(reading.started_at, "1970-01-01T00:01:40.499Z");
+    assert_eq!(reading.started_at, "2023-11-14T22:15:00.499Z");
     // From the first transaction's beginning to the last one's end.
     assert_eq!(reading.measured, Nanos(701_000_000));
     assert_eq!((reading.ledger.committed, reading.ledger.failed), (3, 1));
     assert!(reading.latency.p50.abs_diff(2_000_000) < 2_000, "{:?}", reading.latency);
-    let Course::Times(intervals) = reading.course else { panic!("all times are known") };
-    let committed: Vec<u64> = intervals.iter().map(|interval| interval.transaction.len()).collect();
+    assert_eq!(
+        (reading.latency.min, reading.latency.mean, reading.latency.max),
+        (1_000_000, 2_000_000.0, 3_000_000)
+    );
+    let Course::Samples(samples) = reading.course else { panic!("all times are known") };
+    let committed: Vec<u64> = sample::intervals(&samples).map(|it| it.transaction.len()).collect();
     assert_eq!(committed, [3]);
-    let broken = transaction_log::read(&["0 1 1000 0 100 500000\n0 2 30".to_owned()]).map(|_| ());
+    let broken = transaction_log::read(&["0 1 1000 0 1700000100 500000\n0 2 30".to_owned()]).map(|_| ());
     assert_eq!(broken, Err("line 2: not a transaction of pgbench: `0 2 30`".to_owned()));
 }
 
@@ -155,7 +172,10 @@ fn columns_of_a_table_may_be_called_otherwise_and_bad_cells_are_named() {
     assert_eq!(found, [(Some(8), Some(1200.5), 3_500_000), (Some(16), Some(1300.0), 0)]);
     assert_eq!(readings[0].ledger.committed, 72_030);
     let refused = |text: &str, names| table::read(text, names).map(|_| ()).unwrap_err();
-    assert_eq!(refused("threads,tps\n8,fast\n", &names), "line 2: `fast` in `throughput` is not a number");
+    assert!(
+        refused("threads,tps\n8,fast\n", &names)
+            .starts_with("line 2: `fast` in `throughput` is not a number")
+    );
     assert_eq!(refused("a,b\n", &names), "no column is called `threads`; there are a, b");
     assert!(refused("clients,seconds\n8,60\n", &BTreeMap::new()).contains("--column throughput=NAME"));
 }
@@ -211,8 +231,161 @@ fn a_file_of_no_known_format_is_named_with_what_could_be_read() {
     assert!(read(&[Path::new("/nowhere/at-all")], &Hints::default()).is_err());
 }
 
+/// Lines that make a result of pgbench, with what is given in place of its rate.
+fn pgbench(rate: &str) -> String {
+    PGBENCH.replace("22562.184203", rate)
+}
+
 #[test]
-fn a_text_is_cut_where_its_runs_begin() {
-    assert_eq!(parts("before\nX 1\nmore X\nX 2\n", "X"), ["before\nX 1\nmore X\n", "X 2\n"]);
-    assert_eq!(parts("nothing", "X"), Vec::<&str>::new());
+fn numbers_that_are_none_are_refused_in_every_format() {
+    let log = |row: &str| format!("0 1 1000 0 1700000100 500000\n{row}\n");
+    let mut cases = Vec::new();
+    for value in ["nan", "-nan", "inf", "-inf", "-1.5"] {
+        cases.extend([
+            SYSBENCH.replace("0.13\n", &format!("{value}\n")),
+            SYSBENCH.replace("3.0040s", value),
+            SYSBENCH.replace("95303  (", &format!("{value}  (")),
+            SYSBENCH.replace("(31721.90", &format!("({value}")),
+            SYSBENCH.replace("                        0.15", value),
+            SYSBENCH.replace("24115.28 qps", &format!("{value} qps")),
+            pgbench(value),
+            PGBENCH.replace("0.140 ms", &format!("{value} ms")),
+            PGBENCH.replace("67672", value),
+            PGBENCH.replace("24251.5 tps", &format!("{value} tps")),
+            format!("clients,seconds,throughput\n4,60,{value}\n"),
+            format!("clients,seconds,throughput,mean_ms\n4,{value},100,3\n"),
+            log(&format!("0 2 {value} 0 1700000101 200000")),
+            log(&format!("0 2 1000 0 {value} 200000")),
+            format!("1700000100 10 1000 200000 50 300\n1700000101 {value} 1000 200000 50 300\n"),
+            format!("#[Histogram log format version 1.3]\n{value},1.0,0.1,HISTFAAAAB142pNpmSzMwMDAxAABzFCaEUrz2X+AsQA/awKK\n"),
+            format!("#[Histogram log format version 1.3]\n0.0,{value},0.1,HISTFAAAAB142pNpmSzMwMDAxAABzFCaEUrz2X+AsQA/awKK\n"),
+        ]);
+    }
+    for text in &cases {
+        let refused = refused(text);
+        assert!(refused.contains("line "), "{refused}\n{text}");
+    }
+}
+
+#[test]
+fn figures_that_contradict_each_other_are_of_several_runs_and_refused() {
+    let block = SYSBENCH.split("SQL statistics:").nth(1).unwrap_or_default();
+    for (text, said) in [
+        (format!("{SYSBENCH}SQL statistics:{block}"), "line 27: `SQL statistics:` again, after line 10"),
+        (SYSBENCH.replace("threads: 4", "threads: 2"), "keep 4.0 clients busy, but it says 2"),
+        (SYSBENCH.replace("3.0040s", "6.0040s"), "are 15873.25 per second, but it says 31721.9"),
+        (SYSBENCH.replace("27.37", "0.05"), "contradict each other"),
+        (
+            PGBENCH.replace("latency stddev", "latency average = 0.2 ms\nlatency stddev"),
+            "line 10: `latency average =` again",
+        ),
+        (
+            "0 1 1000 0 1700000100 500000\n0 2 1000 0 1900000100 500000\n".to_owned(),
+            "2314 days lie between its first and its last",
+        ),
+        (
+            "clients,seconds,throughput,p95_ms,p99_ms\n4,60,9,8,7\n".to_owned(),
+            "line 2: `7` in `p99_ms` is less than a smaller percentile",
+        ),
+        (
+            "clients,seconds,throughput\n4,60,\n".to_owned(),
+            "line 2: neither `committed` nor `throughput` has a value",
+        ),
+        (
+            "clients,seconds,throughput\n4.5,60,1\n".to_owned(),
+            "line 2: `4.5` in `clients` is not a whole number",
+        ),
+        ("clients,seconds,throughput,seconds\n4,60,1,60\n".to_owned(), "two columns are called `seconds`"),
+        (
+            format!("FATAL: cannot connect\n{}", SYSBENCH.split("SQL").next().unwrap_or_default()),
+            "it said: FATAL: cannot connect",
+        ),
+    ] {
+        let refused = refused(&text);
+        assert!(refused.contains(said), "{said}: {refused}");
+    }
+}
+
+#[test]
+fn what_a_file_does_not_say_is_unknown_and_not_zero() {
+    let old = "transaction type: Custom query\nnumber of clients: 16\nnumber of transactions actually processed: 15660\n\
+               latency average: 30.651 ms\ntps = 521.868802 (including connections establishing)\n";
+    let reading = of_file(old);
+    assert_eq!(
+        (reading.latency.mean, reading.ledger.known_failed(), reading.ledger.known_retries()),
+        (30_651_000.0, None, None)
+    );
+    // The rate without the time for connecting is the one of later versions.
+    let both = format!("{old}tps = 530.5 (excluding connections establishing)\n");
+    assert!((of_file(&both).measured.as_secs_f64() - 15_660.0 / 530.5).abs() < 1e-6);
+    let sysbench = SYSBENCH.replace("    ignored errors:                      7      (0.00 per sec.)\n", "");
+    assert_eq!(
+        (of_file(&sysbench).ledger.known_failed(), of_file(&sysbench).ledger.known_retries()),
+        (None, None)
+    );
+    // One column more may be a delay, or retries; of two the second is retries.
+    let row = "0 1 2364 0 1795701182 621145";
+    for (more, retries) in [("", Some(0)), (" 69", None), (" 69 3", Some(3))] {
+        assert_eq!(of_file(&format!("{row}{more}\n")).ledger.known_retries(), retries, "{more}");
+    }
+    let rows = "1777879493 8610 75754786 934526774720 2759 190722\n1777879503 9812 80000484 707690716928 2985 56061\n";
+    let reading = of_file(rows);
+    assert_eq!((reading.ledger.committed, reading.measured), (9_812, Nanos(10_000_000_000)));
+    assert_eq!(
+        (reading.ledger.known_failed(), reading.latency.max, reading.latency.p95),
+        (None, 56_061_000, 0)
+    );
+    let table = of_file("clients;seconds;throughput\n8;60;100\n");
+    assert_eq!((table.clients, table.ledger.known_failed(), table.latency.mean), (Some(8), None, 0.0));
+}
+
+#[test]
+fn events_are_counted_where_an_old_sysbench_counts_no_transactions() {
+    let old = "sysbench 0.5:  multi-threaded system evaluation benchmark\nRunning the test with following options:\nNumber of threads: 128\n\
+               [  10s] threads: 128, tps: 0.00, reads/s: 12196.00\n    transactions:                        0      (0.00 per sec.)\n    \
+               total time:                          51.0038s\n    total number of events:              622041\n         avg:                 \
+               10.49ms\n         approx.  95 percentile:              17.45ms\n";
+    let reading = of_file(old);
+    assert_eq!(
+        (reading.program.as_str(), reading.clients, reading.ledger.committed),
+        ("sysbench 0.5", Some(128), 622_041)
+    );
+    assert_eq!(
+        (reading.latency.mean, reading.latency.p95, reading.latency.max),
+        (10_490_000.0, 17_450_000, 0)
+    );
+    assert_eq!(reading.findings, [Finding::EventsCounted { transactions: 0, events: 622_041 }]);
+}
+
+#[test]
+fn quoted_logs_and_those_of_containers_and_ci_are_read_as_the_programs_wrote_them() {
+    let before =
+        |prefix: &str, text: &str| text.lines().map(|line| format!("{prefix}{line}\n")).collect::<String>();
+    let stamp = "2026-11-26T16:00:00.1234567Z ";
+    for prefix in [
+        "> ",
+        "    ",
+        stamp,
+        "bench-1  | ",
+        "2026-11-26T16:00:00.123456Z 00O ",
+        "load\tsysbench\t2026-11-26T16:00:00.1234567Z ",
+    ] {
+        for text in [SYSBENCH, PGBENCH] {
+            let (reading, plain) = (of_file(&before(prefix, text)), of_file(text));
+            let figures =
+                |it: &Reading| (it.clients, it.measured, it.ledger.clone(), it.program.clone(), rates(it));
+            assert_eq!(figures(&reading), figures(&plain), "{prefix:?}");
+        }
+    }
+    // Two services that write at the same time.
+    let lines = SYSBENCH.lines().zip(PGBENCH.lines().chain(std::iter::repeat("")));
+    let mixed: String = lines.map(|(a, b)| format!("a-1  | {a}\nb-1  | {b}\n")).collect();
+    let readings = of_files("", &[&mixed]);
+    let programs: Vec<_> = readings.iter().map(|it| it.program.as_str()).collect();
+    assert_eq!(programs, ["sysbench 1.0.20", "pgbench 15.18"]);
+    let utf16: Vec<u8> = format!("\u{feff}{PGBENCH}").encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("windows.txt");
+    std::fs::write(&path, utf16).expect("it has room");
+    assert_eq!(read(&[&path], &Hints::default()).expect("it is read")[0].ledger.committed, 67_672);
 }

@@ -1,94 +1,155 @@
-//! pgbench's log of transactions (`--log`): client, number, time in microseconds, script, and when the transaction ended.
+//! pgbench's log of transactions (`--log`): client, number, time in microseconds, script, when the transaction ended, and perhaps how late it began
+//! and how often it was tried again.
 
 use super::reading::{Course, Reading};
-use dyno_model::latency::{self, LatencySummary};
-use dyno_model::record::Interval;
+use super::sample::{Outcome, Sample};
+use dyno_model::latency::{self, ExactLatency, LatencySummary};
+use dyno_model::ledger::UnknownCount;
 use dyno_model::units::Nanos;
 use dyno_store::utc;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
-/// Length of an interval, microseconds.
-const INTERVAL: u64 = 1_000_000;
+/// Longest run, microseconds: 31 days. Lines that are further apart are not of one run.
+const RUN_MAX: u64 = 31 * 86_400 * 1_000_000;
+/// Seconds since 1970 that a log may have: 2001 to 2100. Other numbers are no times, and the file no log.
+pub(super) const EPOCH: std::ops::Range<u64> = 978_307_200..4_102_444_800;
+/// Longest time, microseconds: an hour, the largest that histograms keep.
+const TIME_MAX: u64 = latency::HIGHEST_NANOS / 1_000;
 
-/// A line: who, how long, and when it ended, microseconds since 1970.
-struct Line {
+/// A line: who, the how manieth of this client, what became of it, and how many columns there are.
+struct Row {
     client: u32,
-    outcome: Outcome,
-    ended: u64,
-}
-
-enum Outcome {
-    Took(u64),
-    Failed,
-    Skipped,
+    number: u64,
+    sample: Sample,
+    columns: usize,
 }
 
 pub(super) fn is_one(text: &str) -> bool {
     text.lines().next().is_some_and(|line| parse(line).is_some())
 }
 
-fn parse(line: &str) -> Option<Line> {
+fn parse(line: &str) -> Option<Row> {
     let columns: Vec<&str> = line.split_ascii_whitespace().collect();
-    let [client, _number, time, _script, seconds, micros, ..] = columns.as_slice() else { return None };
+    let [client, number, time, script, seconds, micros, more @ ..] = columns.as_slice() else { return None };
     let outcome = match *time {
         "skipped" => Outcome::Skipped,
-        "failed" | "serialization" | "deadlock" => Outcome::Failed,
-        time => Outcome::Took(time.parse().ok()?),
+        "failed" | "serialization" | "deadlock" | "other" => Outcome::Failed,
+        time => Outcome::Took(u32::try_from(time.parse::<u64>().ok()?.min(TIME_MAX)).ok()?),
     };
-    let ended = seconds.parse::<u64>().ok()?.checked_mul(1_000_000)?.checked_add(micros.parse().ok()?)?;
-    Some(Line { client: client.parse().ok()?, outcome, ended })
+    let seconds = seconds.parse::<u64>().ok().filter(|seconds| EPOCH.contains(seconds))?;
+    let micros = micros.parse::<u64>().ok().filter(|micros| *micros < 1_000_000)?;
+    script.parse::<u32>().ok()?;
+    // With one column more, nobody knows whether it is the delay of `--rate` or the retries of `--max-tries`.
+    let retries = match more {
+        [] => 0,
+        [either] => either.parse::<u64>().ok().map(|_| 0)?,
+        [lag, retries] => lag.parse::<u64>().ok().and_then(|_| retries.parse().ok())?,
+        _ => return None,
+    };
+    let sample = Sample { ended: seconds * 1_000_000 + micros, outcome, retries };
+    Some(Row { client: client.parse().ok()?, number: number.parse().ok()?, sample, columns: columns.len() })
 }
 
 /// The run whose threads left these logs. Its clock begins with the first transaction and ends with the last.
+///
+/// # Errors
+/// When a line is not one of such a log, and when the logs hold less or more than one run.
 pub(super) fn read(logs: &[String]) -> Result<Reading, String> {
-    let mut lines = Vec::new();
-    for (number, line) in logs.iter().flat_map(|log| log.lines().enumerate()) {
-        lines.push(
-            parse(line)
-                .ok_or_else(|| format!("line {}: not a transaction of pgbench: `{line}`", number + 1))?,
-        );
+    let mut samples: Vec<Sample> = Vec::new();
+    let mut clients = Clients::default();
+    let mut columns = None;
+    for (number, line) in logs.iter().flat_map(|log| (1..).zip(log.lines())) {
+        let row =
+            parse(line).ok_or_else(|| format!("line {number}: not a transaction of pgbench: `{line}`"))?;
+        if *columns.get_or_insert(row.columns) != row.columns {
+            return Err(format!(
+                "line {number}: {} columns, where the lines before it have others; logs of several runs are mixed",
+                row.columns
+            ));
+        }
+        clients.take(&row, number)?;
+        samples.push(row.sample);
     }
-    lines.sort_by_key(|line| line.ended);
-    let began = |line: &Line| match line.outcome {
-        Outcome::Took(time) => line.ended.saturating_sub(time),
-        Outcome::Failed | Outcome::Skipped => line.ended,
-    };
-    let (Some(began), Some(ended)) = (lines.iter().map(began).min(), lines.last().map(|line| line.ended))
-    else {
+    samples.sort_by_key(|sample| sample.ended);
+    let began = samples.iter().map(Sample::began).min();
+    let (Some(began), Some(ended)) = (began, samples.last().map(|sample| sample.ended)) else {
         return Err("it holds no transaction".to_owned());
     };
+    if ended - began > RUN_MAX {
+        let days = (ended - began) / 86_400_000_000;
+        return Err(format!(
+            "{days} days lie between its first and its last transaction; these are no times of one run"
+        ));
+    }
     let mut reading = Reading {
-        clients: u32::try_from(lines.iter().map(|line| line.client).collect::<BTreeSet<_>>().len()).ok(),
+        clients: Some(clients.count()?),
         program: "pgbench".to_owned(),
         started_at: utc(i64::try_from(began / 1_000).unwrap_or_default()),
         measured: Nanos((ended - began).saturating_mul(1_000)),
         ..Reading::default()
     };
+    summarise(&samples, &mut reading);
+    if columns == Some(7) {
+        reading.ledger.unknown.insert(UnknownCount::Retries);
+        reading.ledger.retries = 0;
+    }
+    reading.course = Course::Samples(samples);
+    Ok(reading)
+}
+
+fn summarise(samples: &[Sample], reading: &mut Reading) {
     let mut sum = latency::histogram();
-    let mut intervals: Vec<Interval> = Vec::new();
-    for line in &lines {
-        let position = (line.ended - began).saturating_sub(1) / INTERVAL;
-        while intervals.len() as u64 <= position {
-            let start = intervals.len() as u64 * INTERVAL;
-            let length = INTERVAL.min(ended - began - start);
-            let [start, length] = [start, length].map(|micros| Nanos(micros * 1_000));
-            intervals.push(Interval::empty("", false, start, length, &[]));
-        }
-        let Some(interval) = intervals.last_mut() else { continue };
-        match line.outcome {
+    let mut exact = ExactLatency::default();
+    for sample in samples {
+        match sample.outcome {
             Outcome::Took(micros) => {
-                let nanos = micros.saturating_mul(1_000);
-                latency::record(&mut interval.transaction, nanos);
-                interval.latency.record(nanos);
-                latency::record(&mut sum, nanos);
+                latency::record(&mut sum, u64::from(micros) * 1_000);
+                exact.record(u64::from(micros) * 1_000);
             }
-            Outcome::Failed => interval.failed += 1,
+            Outcome::Failed => reading.ledger.failed += 1,
             Outcome::Skipped => reading.ledger.skipped += 1,
         }
+        reading.ledger.retries += u64::from(sample.retries);
     }
     reading.ledger.committed = sum.len();
-    reading.ledger.failed = intervals.iter().map(|interval| interval.failed).sum();
-    reading.latency = LatencySummary::from(&sum);
-    reading.course = Course::Times(intervals);
-    Ok(reading)
+    // Histograms are rounded.
+    let (mean, min, max) = (exact.mean(), exact.min, exact.max);
+    reading.latency = LatencySummary { mean, min, max, ..LatencySummary::from(&sum) };
+}
+
+/// The last transaction of each client: each counts its own.
+#[derive(Debug, Default)]
+struct Clients {
+    last: BTreeMap<u32, (u64, usize)>,
+}
+
+impl Clients {
+    fn take(&mut self, row: &Row, line: usize) -> Result<(), String> {
+        let Row { client, number, .. } = *row;
+        let (last, before) =
+            self.last.insert(client, (number, line)).unwrap_or((number.saturating_sub(1), 0));
+        if number <= last && before > 0 {
+            return Err(format!(
+                "line {line}: transaction {number} of client {client} comes after {last} in line {before}: logs of several runs are mixed; name the \
+                 logs of each run apart, such as base=pgbench_log.1 base=pgbench_log.2"
+            ));
+        }
+        if number > last + 1 || before == 0 && number > 1 {
+            return Err(format!(
+                "line {line}: transaction {number} of client {client}, and those before it are missing: this is a sample (--sampling-rate) or a part \
+                 of a log; import what pgbench printed"
+            ));
+        }
+        Ok(())
+    }
+
+    fn count(&self) -> Result<u32, String> {
+        let missing = (0..).zip(self.last.keys()).find(|(expected, client)| expected != *client);
+        match missing {
+            Some((missing, _)) => Err(format!(
+                "it has no transaction of client {missing}; each thread of pgbench has a log of its own: name all of them"
+            )),
+            None => u32::try_from(self.last.len()).map_err(|error| error.to_string()),
+        }
+    }
 }

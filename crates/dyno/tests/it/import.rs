@@ -44,7 +44,10 @@ fn a_claim_is_contradicted_by_the_logs_and_one_run_each_shows_no_noise() {
         assert!(text.contains(said), "{said}: {ended}");
     }
     // One percentile is known; files that dyno itself would have left are not missed.
-    assert!(text.contains("10 1 188 3.10 7.83 0 0"), "{ended}");
+    assert!(
+        text.contains("clients n tx/s mean ms p95 ms validity") && text.contains("10 1 188 3.10 7.83"),
+        "{ended}"
+    );
     assert!(!text.contains("Not readable"), "{ended}");
     // No processor of this machine, and no load that dyno made, is told of what others measured.
     let markdown = bench.dyno(&["report", "r", "--format", "md"]);
@@ -114,4 +117,100 @@ fn mistakes_are_told_with_place_and_remedy_and_nothing_is_written() {
         assert!(flat(&ended.stderr).contains(said), "{arguments:?}: {ended}");
         assert!(!bench.path().join("r").exists(), "{arguments:?}");
     }
+}
+
+#[test]
+fn files_named_for_their_threads_are_a_curve_and_what_is_unknown_is_null() {
+    let bench = Bench::new();
+    for clients in [8, 16] {
+        bench.file(&format!("pool_{clients}threads.log"), log(clients, 100 + clients));
+    }
+    let ended = bench.dyno(&["import", "pool_8threads.log", "pool_16threads.log", "--out", "r"]);
+    assert!(ended.is_done(), "{ended}");
+    let text = std::fs::read_to_string(bench.path().join("r/summary.json")).expect("it is there");
+    let summary: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let seen: Vec<_> = summary["trials"]
+        .as_array()
+        .expect("trials")
+        .iter()
+        .map(|it| (&it["system"], &it["clients"]))
+        .collect();
+    assert_eq!(seen, [(&"pool".into(), &8.into()), (&"pool".into(), &16.into())]);
+    for unknown in ["failed", "retries", "p99_ms"] {
+        assert_eq!(summary["trials"][0][unknown], serde_json::Value::Null, "{unknown}");
+    }
+    // Without a mean there is none, and not one of 0 ms.
+    bench.file("t.csv", "clients,seconds,throughput,p95_ms\n8,60,100,3\n");
+    let ended = bench.dyno(&["import", "t.csv", "--out", "table"]);
+    assert!(flat(&ended.stdout).contains("clients n tx/s p95 ms validity"), "{ended}");
+}
+
+#[test]
+fn a_run_that_its_program_calls_incomplete_is_imported_as_invalid_and_exits_with_6() {
+    let bench = Bench::new();
+    let printed = "pgbench: error: client 1 aborted in command 0 (SQL) of script 0; perhaps the backend died while processing\n\
+                   transaction type: ./select-1.sql\nnumber of clients: 600\nduration: 20 s\nnumber of transactions actually processed: 51186\n\
+                   latency average = 8.600 ms\ntps = 3365.804033 (without initial connection time)\n\
+                   pgbench: error: Run was aborted; the above results are incomplete.\n";
+    bench.file("aborted.log", printed);
+    let ended = bench.dyno(&["import", "aborted.log", "--out", "r"]);
+    assert_eq!(ended.code, 6, "{ended}");
+    for language in ["en", "ko", "ja"] {
+        let report = bench.dyno(&["report", "r", "--format", "text", "--lang", language]);
+        let text = flat(&report.stdout);
+        for said in ["Run was aborted; the above results are incomplete.", "perhaps the backend died"] {
+            assert!(text.contains(said), "{said}: {report}");
+        }
+        assert!(!text.contains("3,366"), "an invalid trial has no mean: {report}");
+    }
+}
+
+#[test]
+fn what_is_no_regular_file_is_refused_at_once_and_standard_input_is_read() {
+    let bench = Bench::new();
+    let fifo = bench.path().join("fifo");
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().expect("coreutils").success());
+    std::fs::create_dir(bench.path().join("folder")).expect("a folder");
+    let huge = std::fs::File::create(bench.path().join("huge.log")).expect("a file");
+    huge.set_len(2 << 30).expect("a hole takes no room");
+    for (file, said) in [
+        ("fifo", "a FIFO, not a regular file"),
+        ("/dev/zero", "a device, not a regular file"),
+        ("folder", "Is a directory"),
+        ("huge.log", "larger than 1024 MiB, which is the limit"),
+    ] {
+        let ended = bench.dyno(&["import", file, "--out", "r"]);
+        assert!(ended.code == 7 && flat(&ended.stderr).contains(said), "{file}: {ended}");
+    }
+    let input = bench.file("pool-8.log", log(8, 100));
+    let mut command = bench.command(&["import", "pool=-", "--out", "r"]);
+    command.stdin(std::fs::File::open(input).expect("it is there"));
+    let ended = crate::program::Ended::from(command.output().expect("dyno can be started"));
+    assert!(ended.is_done() && flat(&ended.stdout).contains("8 1 100"), "{ended}");
+}
+
+#[test]
+fn one_run_is_imported_once_and_whole() {
+    let bench = Bench::new();
+    bench.file("pool-8.log", log(8, 100));
+    bench.file("quoted.log", "They said > Running the test with following options:\n");
+    let transactions = "0 1 1000 0 1700000100 500000\n0 2 3000 0 1700000101 200000\n";
+    bench.file("pgbench_log.7", transactions);
+    bench.file("pgbench_log.7.1", transactions.replace("\n0", "\n1").replacen('0', "1", 1));
+    let far = "0 1 1000 0 1700000100 500000\n0 2 1000 0 1900000100 500000\n";
+    bench.file("far.log", far);
+    let cases: [(&[&str], &str); 4] = [
+        (&["pool-8.log", "./pool-8.log"], "pool-8.log: named twice"),
+        (&["pgbench_log.7"], "pgbench_log.7.1 is the log of another thread of the same run"),
+        (&["quoted.log"], "quoted.log: in no format that is known"),
+        (&["far.log"], "2314 days lie between its first and its last transaction"),
+    ];
+    for (arguments, said) in cases {
+        let ended = bench.dyno(&[&["import", "--out", "r"], arguments].concat());
+        assert_eq!(ended.code, 2, "{arguments:?}: {ended}");
+        assert!(flat(&ended.stderr).contains(said), "{said}: {ended}");
+        assert!(!bench.path().join("r").exists(), "{arguments:?}");
+    }
+    let both = bench.dyno(&["import", "pgbench_log.7", "pgbench_log.7.1", "--out", "r"]);
+    assert!(both.is_done(), "{both}");
 }

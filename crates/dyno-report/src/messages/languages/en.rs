@@ -757,6 +757,8 @@ messages! {
         UNSETTLED: "{sessions} sessions of dyno's clients were still at work on the server when the data was checked, although they were told to end; what they change afterwards may appear in the next trial as more than was acknowledged.",
         FOREIGN_SESSIONS: "Up to {sessions} sessions of others were connected to the server.",
         IMPORTED: "Figures of another program ({source}): whether its generator kept up, what else ran on the machines, and whether the data are right is not known.",
+        PROGRAM_WARNED: "The program that measured this reported errors or warnings. The first of {lines}: {text}",
+        EVENTS_COUNTED: "The program counted {transactions} transactions and {events} events. These figures count its events.",
         SETTING_ROUNDED: "{system} rounded its setting {name}: asked for {asked}, in force is {found}.",
         STEAL: "The host lost {percent} of its processor time to other guests.",
         OTHERS_BUSY: "Other processes took up to {percent} of this machine's processor time during the window (processors: {processes}); let nothing else run.",

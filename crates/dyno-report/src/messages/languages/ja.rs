@@ -624,6 +624,8 @@ pub(crate) const JAPANESE: Language<Texts> = Language {
             UNSETTLED: "データの検査時、終了するよう指示したにもかかわらず、dyno のクライアントの {sessions} セッションがまだサーバー上で動作していました。その後の変更は、次の試行で、応答済みの件数を超える更新として現れることがあります。",
             FOREIGN_SESSIONS: "dyno 以外のセッションが、最大 {sessions} 個サーバーに接続していました。",
             IMPORTED: "他のプログラムの測定値です（{source}）。負荷生成側が追いついていたか、マシンで他に何が動いていたか、データが正しいかは分かりません。",
+            PROGRAM_WARNED: "測定したプログラムがエラーまたは警告を{lines}件出力しました。最初の1件：{text}",
+            EVENTS_COUNTED: "測定したプログラムの集計はトランザクション{transactions}件、イベント{events}件です。ここではイベントを数えています。",
             SETTING_ROUNDED: "{system} は設定 {name} の値を丸めました。指定値は {asked}、有効な値は {found} です。",
             STEAL: "ホストのプロセッサー時間の {percent} が他のゲストに使われました。",
             OTHERS_BUSY: "測定区間中、他のプロセスがこのマシンのプロセッサー時間の最大 {percent} を使用しました（プロセッサー数：{processes}）。測定中は他に何も動かさないでください。",

@@ -619,6 +619,8 @@ pub(crate) const KOREAN: Language<Texts> = Language {
             UNSETTLED: "데이터를 검증할 때, 종료하도록 지시했는데도 dyno 클라이언트의 세션 {sessions}개가 아직 서버에서 작업 중이었습니다. 이후의 변경은 다음 시행에서 커밋 응답보다 많은 갱신으로 나타날 수 있습니다.",
             FOREIGN_SESSIONS: "dyno 외의 세션이 최대 {sessions}개 서버에 접속해 있었습니다.",
             IMPORTED: "다른 프로그램이 측정한 값입니다({source}). 부하 발생기가 제 속도를 냈는지, 장비에서 다른 작업이 실행되었는지, 데이터가 올바른지는 알 수 없습니다.",
+            PROGRAM_WARNED: "측정한 프로그램이 오류 또는 경고 {lines}건을 출력했습니다. 첫 번째: {text}",
+            EVENTS_COUNTED: "측정한 프로그램은 트랜잭션 {transactions}건, 이벤트 {events}건으로 집계했습니다. 이 수치는 이벤트를 기준으로 합니다.",
             SETTING_ROUNDED: "{system}에서 설정 {name}의 값이 반올림되었습니다. 요청한 값은 {asked}, 적용된 값은 {found}입니다.",
             STEAL: "호스트 CPU 시간의 {percent}를 다른 게스트가 사용했습니다.",
             OTHERS_BUSY: "측정 구간 중 다른 프로세스가 이 장비 CPU 시간의 최대 {percent}까지 사용했습니다(CPU 수: {processes}). 측정 중에는 다른 작업을 실행하지 마십시오.",

@@ -1,0 +1,141 @@
+//! Values behind labels, such as `total time:`, and what makes them doubtful: a label seen twice, and what is no number.
+
+use super::document::Line;
+use std::collections::BTreeMap;
+
+/// A number that a program measured: decimal digits with at most one point. Neither negative, nor infinite, nor none.
+pub(super) fn measured(text: &str) -> Option<f64> {
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') && text.len() <= 24;
+    is_plain.then(|| text.parse().ok()).flatten()
+}
+
+/// When an interval ended, in seconds, and its rate.
+///
+/// # Errors
+/// When one of the two is no number that can be used.
+pub(super) fn measured_interval(line: usize, second: &str, rate: &str) -> Result<(f64, f64), String> {
+    let number = |word: &str| {
+        measured(word).ok_or_else(|| {
+            format!("line {line}: `{word}` in a line of progress is not a number that can be used")
+        })
+    };
+    Ok((number(second)?, number(rate)?))
+}
+
+/// The labelled values of one result.
+#[derive(Debug, Default)]
+pub(super) struct Labels<'t> {
+    values: BTreeMap<&'static str, Line<'t>>,
+}
+
+impl<'t> Labels<'t> {
+    /// Takes what stands behind a label.
+    ///
+    /// # Errors
+    /// When the label was there before: two results are mixed.
+    pub(super) fn take(&mut self, label: &'static str, value: Line<'t>) -> Result<(), String> {
+        match self.values.insert(label, value) {
+            None => Ok(()),
+            Some(first) => Err(format!(
+                "line {}: `{label}` again, after line {}: two results without the heading of a run between them; keep what the program printed \
+                 whole, or give each run a file of its own",
+                value.number, first.number
+            )),
+        }
+    }
+
+    pub(super) fn has(&self, label: &str) -> bool {
+        self.values.contains_key(label)
+    }
+
+    /// All of what stands behind a label.
+    pub(super) fn text(&self, label: &str) -> Option<&'t str> {
+        self.values.get(label).map(|line| line.text)
+    }
+
+    /// The first number behind a label, which may have a unit; `None` when the label is not there.
+    ///
+    /// # Errors
+    /// When it is no number that can be used.
+    pub(super) fn number(&self, label: &'static str) -> Result<Option<f64>, String> {
+        let Some(line) = self.values.get(label) else { return Ok(None) };
+        let word = line
+            .text
+            .trim_start()
+            .split(|c: char| c.is_whitespace() || "(/,".contains(c))
+            .next()
+            .unwrap_or_default();
+        let digits = word.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        let number =
+            if digits.is_empty() { word } else { word.trim_end_matches("ms").trim_end_matches(['s', '%']) };
+        measured(number).map(Some).ok_or_else(|| self.wrong(label, word))
+    }
+
+    /// The same as a count.
+    ///
+    /// # Errors
+    /// As [`Self::number`], and when it is not whole.
+    pub(super) fn count(&self, label: &'static str) -> Result<Option<u64>, String> {
+        let number = self.number(label)?;
+        let whole = |number: f64| (number.fract() == 0.0 && number < 1e18).then_some(number as u64);
+        match number.map(|number| whole(number).ok_or_else(|| self.wrong(label, &number.to_string()))) {
+            Some(count) => count.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// What is said of a value that is no number.
+    pub(super) fn wrong(&self, label: &str, value: &str) -> String {
+        let line = self.values.get(label).map_or(0, |line| line.number);
+        format!("line {line}: `{value}` behind `{label}` is not a number that can be used")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_finite_or_negative_is_no_measured_number() {
+        for (text, number) in [("0", Some(0.0)), ("12.50", Some(12.5)), ("7", Some(7.0))] {
+            assert_eq!(measured(text), number);
+        }
+        for text in
+            ["", ".", "nan", "-nan", "inf", "infinity", "-1", "+1", "1e400", "1e5", "1.2.3", "1,5", "0x10"]
+        {
+            assert_eq!(measured(text), None, "{text}");
+        }
+        assert_eq!(measured(&"9".repeat(400)), None);
+    }
+
+    #[test]
+    fn numbers_have_units_and_a_label_is_there_once() {
+        let mut labels = Labels::default();
+        for (label, text) in [
+            ("a", " 10.49ms"),
+            ("b", "3.0040s"),
+            ("c", "1210/1600"),
+            ("d", "0 (NaN%)"),
+            ("e", "nan ms"),
+            ("f", "1.5"),
+        ] {
+            labels.take(label, Line { number: 7, text }).unwrap();
+        }
+        assert_eq!(
+            [labels.number("a"), labels.number("b"), labels.number("x")],
+            [Ok(Some(10.49)), Ok(Some(3.004)), Ok(None)]
+        );
+        assert_eq!([labels.count("c"), labels.count("d")], [Ok(Some(1210)), Ok(Some(0))]);
+        assert_eq!(
+            labels.number("e"),
+            Err("line 7: `nan` behind `e` is not a number that can be used".to_owned())
+        );
+        assert!(labels.count("f").is_err());
+        assert!(
+            labels
+                .take("a", Line { number: 9, text: "1" })
+                .unwrap_err()
+                .starts_with("line 9: `a` again, after line 7")
+        );
+    }
+}
