@@ -1,23 +1,50 @@
-//! What searches for the highest load found, with every load that they tried.
+//! What searches for the highest load found, with every load step.
 
-use crate::model::{SearchRow, SearchStep};
+use crate::model::{EndedSearch, SearchRow, SearchStep};
 use crate::view::View;
-use dyno_model::record::TrialRecord;
+use dyno_model::plan::Trial;
+use dyno_model::search::{LoadStep, SearchEnd, SearchRecord};
+use dyno_store::TrialOutcome;
 
 pub(crate) fn searches(view: &View<'_>) -> Vec<SearchRow> {
     let metric = view.judged_by()[0];
     let row = |(index, treatment): (usize, &dyno_model::plan::Treatment)| {
-        let steps = |record: &&TrialRecord| {
-            let (trial, block) = (record.trial.id.clone(), record.trial.block);
-            let steps = record.search.as_ref().map_or(&[][..], |search| &search.steps).iter();
-            steps.map(|step| SearchStep { trial: trial.clone(), block, step: *step }).collect::<Vec<_>>()
+        let trials = || view.plan().trials.iter().filter(|trial| trial.treatment == index);
+        let steps = |trial: &Trial| {
+            let (id, block) = (trial.id.clone(), trial.block);
+            let steps = steps(view, trial).iter();
+            steps.map(|step| SearchStep { trial: id.clone(), block, step: step.clone() }).collect::<Vec<_>>()
         };
         Some(SearchRow {
             treatment: index,
-            search: treatment.load.find?,
+            search: treatment.load.find.clone()?,
             found: view.estimate(index, metric).filter(|_| metric.searched().is_some()),
-            steps: view.measured(index).iter().flat_map(steps).collect(),
+            steps: trials().flat_map(steps).collect(),
+            ended: trials().filter_map(|trial| ended(view, trial)).collect(),
         })
     };
     view.treatments().filter_map(row).collect()
+}
+
+/// The search of a trial that has ended.
+fn record<'a>(view: &View<'a>, trial: &Trial) -> Option<&'a SearchRecord> {
+    match view.run.outcomes.get(&trial.id)? {
+        TrialOutcome::Finished(record) => record.search.as_ref(),
+        TrialOutcome::Failed { search, .. } => search.as_deref(),
+    }
+}
+
+/// Its load steps. Of a trial that was interrupted there is no record, but every step was written down.
+fn steps<'a>(view: &View<'a>, trial: &Trial) -> &'a [LoadStep] {
+    let stepped = || view.run.stepped.get(&trial.id).map_or(&[][..], Vec::as_slice);
+    record(view, trial).map_or_else(stepped, |record| &record.steps)
+}
+
+fn ended(view: &View<'_>, trial: &Trial) -> Option<EndedSearch> {
+    let (steps, end) = match record(view, trial) {
+        Some(record) if record.found().is_some() => return None,
+        Some(record) => (record.steps.len(), record.end.clone()),
+        None => (steps(view, trial).len(), SearchEnd::Interrupted),
+    };
+    (steps > 0 || end != SearchEnd::Interrupted).then(|| EndedSearch { trial: trial.id.clone(), steps, end })
 }

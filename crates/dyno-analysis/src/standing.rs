@@ -69,8 +69,11 @@ impl<'a> Standing<'a> {
 /// Why a treatment did not work in a trial; `None` when it did, and when something else kept the trial from being measured: a generator that was
 /// too busy, a host that stole time, somebody who interrupted the run.
 fn reason(run: &Run, outcome: &TrialOutcome) -> Option<NotWorkingReason> {
-    let TrialOutcome::Finished(record) = outcome else {
-        return (!run.is_interrupted).then_some(NotWorkingReason::NotMeasured);
+    let record = match outcome {
+        TrialOutcome::Finished(record) => record,
+        // A search that ended undecided says nothing about the system.
+        TrialOutcome::Failed { search: Some(search), .. } if search.is_undecided() => return None,
+        TrialOutcome::Failed { .. } => return (!run.is_interrupted).then_some(NotWorkingReason::NotMeasured),
     };
     let is_meant = |reason: &NotWorkingReason| !run.is_interrupted || *reason != NotWorkingReason::CutShort;
     let own = of_workload(record).filter(is_meant);
@@ -80,7 +83,7 @@ fn reason(run: &Run, outcome: &TrialOutcome) -> Option<NotWorkingReason> {
 
 /// Why a workload did not work, by the doubts about it and its books.
 fn of_workload(record: &TrialRecord) -> Option<NotWorkingReason> {
-    let invalid = record.findings.iter().filter(|finding| finding.severity() == Severity::Invalid);
+    let invalid = record.findings.iter().filter(|finding| record.severity(finding) == Severity::Invalid);
     let nothing = record.is_valid() && !record.has_committed();
     invalid.filter_map(held).min().or(nothing.then_some(NotWorkingReason::NothingCommitted))
 }

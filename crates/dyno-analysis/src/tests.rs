@@ -8,7 +8,7 @@ use dyno_model::audit::AuditCheck;
 use dyno_model::limit::{Limit, LimitMeasure};
 use dyno_model::plan::{LoadBy, LoadPlan, Metric};
 use dyno_model::record::OpenLoop;
-use dyno_model::search::{Search, SearchRecord, Step};
+use dyno_model::search::{LoadStep, Outcome, Search, SearchEnd, SearchRecord, Slow};
 use dyno_store::TrialOutcome;
 use dyno_store::fixture::{Shape, each_record, never_started};
 
@@ -225,8 +225,7 @@ fn a_rate_that_is_given_is_no_outcome() {
 /// A run whose trials searched for the highest rate; what each system takes, by its index, and how much blocks differ.
 fn searched(takes: [f64; 2]) -> ReportModel {
     let mut data = Shape { has_trouble: false, ..Shape::small() }.read();
-    let search = Search { most: LoadBy::Rate, measure: LimitMeasure::P99, below: 20.0, from: 100.0 };
-    data.run.plan.treatments.iter_mut().for_each(|treatment| treatment.load.find = Some(search));
+    data.run.plan.treatments.iter_mut().for_each(|treatment| treatment.load.find = Some(for_p99()));
     let plan = data.run.plan.clone();
     for outcome in data.run.outcomes.values_mut() {
         let TrialOutcome::Finished(record) = outcome else { continue };
@@ -234,18 +233,66 @@ fn searched(takes: [f64; 2]) -> ReportModel {
         let (block, trial) = (f64::from(record.trial.block), record.trial.id.bytes().last().unwrap_or(0) % 4);
         let scatter = 1.0 + 0.01 * block + 0.002 * f64::from(trial);
         let held = takes[plan.treatment(&record.trial).system] * scatter;
-        let step = |load: f64, is_held: bool| Step {
-            load,
-            figure: Some(if is_held { 10.0 } else { 40.0 }),
-            is_bound: false,
-            throughput: load,
-            is_held,
-            is_by_generator: false,
-        };
-        let steps = vec![step(held, true), step(1.02 * held, false)];
-        record.search = Some(SearchRecord { search, steps, held, broken: Some(1.02 * held) });
+        record.search = Some(search_record(held, SearchEnd::Found));
     }
     analyse(&data)
+}
+
+fn for_p99() -> Search {
+    Search { most: LoadBy::Rate, measure: LimitMeasure::P99, below: 20.0, transaction: None, from: None }
+}
+
+/// A search in which this load passed, and 2 % more failed.
+fn search_record(passed: f64, end: SearchEnd) -> SearchRecord {
+    let step = |load: f64, outcome: Outcome| LoadStep {
+        load,
+        seconds: 10.0,
+        transactions: 20_000,
+        excess: Some(if outcome == Outcome::Passed { -0.5 } else { 0.5 }),
+        figure: Some(if outcome == Outcome::Passed { 10.0 } else { 40.0 }),
+        is_bound: false,
+        throughput: load,
+        outcome,
+        is_by_generator: false,
+        others_busy: 0.0,
+        steal: 0.0,
+    };
+    let steps = vec![step(1.02 * passed, Outcome::Failed), step(passed, Outcome::Passed)];
+    SearchRecord { search: for_p99(), steps, passed: Some(passed), failed: Some(1.02 * passed), end }
+}
+
+#[test]
+fn searches_without_a_result_keep_their_steps_and_say_why() {
+    let mut data = Shape { has_trouble: false, ..Shape::small() }.read();
+    data.run.plan.treatments.iter_mut().for_each(|treatment| treatment.load.find = Some(for_p99()));
+    let trials = data.run.plan.trials.clone();
+    // One was interrupted, of one everything is lost but its steps, the others never pass.
+    for (at, trial) in trials.iter().enumerate() {
+        let slow = Slow { transaction: Some("slow".to_owned()), alone_ms: 30.0 };
+        let end = match at {
+            0 => SearchEnd::Interrupted,
+            _ => SearchEnd::FailsEverywhere { slow: Some(slow), failing: None },
+        };
+        let search = search_record(1_000.0, end);
+        match (at, data.run.outcomes.remove(&trial.id)) {
+            (0, Some(TrialOutcome::Finished(mut record))) => {
+                record.search = Some(search);
+                data.run.outcomes.insert(trial.id.clone(), TrialOutcome::Finished(record));
+            }
+            (1, _) => drop(data.run.stepped.insert(trial.id.clone(), search.steps)),
+            _ => {
+                let failed = TrialOutcome::Failed { reason: String::new(), search: Some(Box::new(search)) };
+                data.run.outcomes.insert(trial.id.clone(), failed);
+            }
+        }
+    }
+    let model = analyse(&data);
+    assert!(model.searches.iter().all(|row| row.found.is_none()), "{:?}", model.searches);
+    let steps: usize = model.searches.iter().map(|row| row.steps.len()).sum();
+    assert_eq!(steps, 2 * trials.len());
+    let ends = model.searches.iter().flat_map(|row| &row.ended);
+    let interrupted = ends.clone().filter(|ended| ended.end == SearchEnd::Interrupted).count();
+    assert_eq!((ends.count(), interrupted), (trials.len(), 2));
 }
 
 #[test]
@@ -258,7 +305,7 @@ fn what_was_searched_for_is_what_systems_are_compared_by() {
     let takes_more = decided.subject == model.provenance.systems[1].name;
     assert_eq!(decided.effect.verdict == Some(Verdict::Better), takes_more, "{decided:?}");
     let row = &model.searches[0];
-    // Between 1 % and 2 % of each block's scale, on the scale of logarithms half way from 10 to 40 ms.
+    // Half way between the two loads of each block, on the scale of logarithms.
     let found = row.found.expect("three blocks");
     assert!(
         (found.mean / row.steps.iter().map(|it| it.step.load).sum::<f64>() * row.steps.len() as f64 - 1.0)

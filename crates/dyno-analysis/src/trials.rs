@@ -113,7 +113,7 @@ pub(crate) fn trial_rows(view: &View<'_>) -> Vec<TrialRow> {
             };
             match view.run.outcomes.get(&trial.id) {
                 None => row(TrialState::Missing, None, Vec::new(), String::new()),
-                Some(TrialOutcome::Failed { reason }) => {
+                Some(TrialOutcome::Failed { reason, .. }) => {
                     row(TrialState::Failed, None, Vec::new(), reason.clone())
                 }
                 Some(TrialOutcome::Finished(record)) => {
@@ -172,7 +172,7 @@ pub(crate) fn completeness(view: &View<'_>) -> Completeness {
     for trial in &run.plan.trials {
         match run.outcomes.get(&trial.id) {
             None => completeness.missing.push(trial.id.clone()),
-            Some(TrialOutcome::Failed { reason }) => completeness.failed.push(FailedTrial {
+            Some(TrialOutcome::Failed { reason, .. }) => completeness.failed.push(FailedTrial {
                 trial: trial.id.clone(),
                 treatment: trial.treatment,
                 reason: reason.clone(),

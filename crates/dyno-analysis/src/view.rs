@@ -77,7 +77,8 @@ impl<'a> View<'a> {
     /// response times are what it makes of that. Where the load is searched for, what was found is all: response times are then near the same limit.
     pub(crate) fn judged_by(&self) -> &'static [Metric] {
         let loads = || self.plan().treatments.iter().map(|treatment| &treatment.load);
-        let all_find = |most| loads().all(|load| load.find.is_some_and(|search| search.most == most));
+        let all_find =
+            |most| loads().all(|load| load.find.as_ref().is_some_and(|search| search.most == most));
         if all_find(LoadBy::Rate) {
             &[Metric::HighestRate]
         } else if all_find(LoadBy::Clients) {
@@ -104,7 +105,7 @@ impl<'a> View<'a> {
 
     /// The weight of a trial's worst doubt.
     pub(crate) fn worst(&self, record: &TrialRecord) -> Option<Severity> {
-        self.findings(record).iter().map(Finding::severity).max()
+        self.findings(record).iter().map(|finding| record.severity(finding)).max()
     }
 
     pub(crate) fn treatments(&self) -> impl Iterator<Item = (usize, &'a Treatment)> {

@@ -4,7 +4,7 @@ use crate::finding::Finding;
 use crate::history::History;
 use crate::monitor::Sample;
 use crate::record::{Interval, TrialRecord};
-use crate::search::Step;
+use crate::search::{LoadStep, SearchRecord};
 use crate::units::Nanos;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -106,8 +106,10 @@ pub enum Event {
     Stepped {
         /// Its id.
         trial: String,
+        /// Number of the load step in its trial, from 1.
+        number: usize,
         /// Which load, and how it went.
-        step: Step,
+        step: LoadStep,
     },
     /// A trial ended; its record holds all figures.
     TrialFinished(Box<TrialRecord>),
@@ -117,6 +119,9 @@ pub enum Event {
         trial: String,
         /// Why.
         reason: String,
+        /// The search for the highest load that found none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        search: Option<Box<SearchRecord>>,
     },
     /// The data were looked at after a block, to see whether more are needed.
     Looked(Look),

@@ -14,9 +14,9 @@ pub const SERVER_FAILED: u8 = 5;
 pub const RUN_INCOMPLETE: u8 = 6;
 /// Results could not be read or written.
 pub const RESULTS_FAILED: u8 = 7;
-/// `dyno compare` found something worse, or trials of new that did not work (and `--fail-on` names it, as it does by default); `dyno run`: a limit is broken.
+/// `dyno compare` found something worse, or trials of new that did not work (and `--fail-on` names it, as it does by default); `dyno run`: a limit is broken, or no load passes the limit of a search.
 pub const WORSE: u8 = 8;
-/// `dyno compare` found nothing worse, but another verdict that `--fail-on` names, by default invalid; `dyno run`: no limit is broken, and one is not decided.
+/// `dyno compare` found nothing worse, but another verdict that `--fail-on` names, by default invalid; `dyno run`: no limit is broken, and one, or a search, is not decided.
 pub const UNDECIDED: u8 = 9;
 /// A bug of dyno or an unexpected condition.
 pub const INTERNAL: u8 = 70;
@@ -43,11 +43,11 @@ pub const ALL: [(u8, &str); 11] = [
     (RESULTS_FAILED, "Results could not be read or written."),
     (
         WORSE,
-        "`dyno compare`: new is worse than base in at least one comparison, or did not work in some of its trials. `dyno run`: a limit of the spec is broken.",
+        "`dyno compare`: new is worse than base in at least one comparison, or did not work in some of its trials. `dyno run`: a limit of the spec is broken, or no load passes the limit of a search.",
     ),
     (
         UNDECIDED,
-        "`dyno compare`: nothing is worse, but a comparison has another verdict that `--fail-on` names (by default invalid). `dyno run`: no limit is broken, but one is not decided.",
+        "`dyno compare`: nothing is worse, but a comparison has another verdict that `--fail-on` names (by default invalid). `dyno run`: no limit is broken, but one, or a search for the highest load, is not decided.",
     ),
     (INTERNAL, "A bug of dyno or an unexpected condition."),
     (INTERRUPTED, "Ended by Ctrl-C or a termination signal; the results hold what was measured."),

@@ -330,6 +330,12 @@ impl Finding {
         matches!(self, Self::Collapse { .. })
     }
 
+    /// True when the load generator was at its limit.
+    #[must_use]
+    pub fn is_of_generator(&self) -> bool {
+        matches!(self, Self::GeneratorBusy { .. } | Self::HeldUp { .. } | Self::GeneratorLate { .. })
+    }
+
     /// True when a workload beside that has this doubt was not the load that was asked for, or left data that are not right.
     fn spoils_beside(&self) -> bool {
         matches!(

@@ -40,6 +40,7 @@ pub mod fault;
 pub mod finding;
 pub mod front;
 pub mod history;
+mod interval;
 pub mod isolation;
 pub mod judge;
 pub mod latency;

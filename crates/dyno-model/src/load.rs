@@ -62,7 +62,7 @@ impl LoadPlan {
     /// True when transactions arrive whether or not earlier ones are answered.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        self.is_rate_given() || self.find.is_some_and(|search| search.most == LoadBy::Rate)
+        self.is_rate_given() || self.find.as_ref().is_some_and(|search| search.most == LoadBy::Rate)
     }
 
     /// True when throughput is what was asked for and no outcome: an open loop that the system is to keep up with.

@@ -3,22 +3,22 @@
 use crate::audit::AuditRecord;
 use crate::catalog::Growth;
 use crate::compact_histogram::CompactHistogram;
-use crate::failure::FailureKind;
 use crate::failure_log::FailureLog;
 use crate::fault::FaultRecord;
 use crate::finding::{Finding, KEPT_UP, LAG_JUDGED, LAG_SHARE, Severity};
-use crate::latency::{self, ExactLatency, LatencySummary};
-use crate::ledger::{Ledger, Outcomes, ScriptCounts};
+use crate::latency::{self, LatencySummary};
+use crate::ledger::Ledger;
 use crate::plan::{Metric, Trial};
 use crate::response::{Bounded, ResponseSummary};
 use crate::schema::Schema;
 use crate::search::SearchRecord;
 use crate::stages::StageRecord;
 use crate::units::Nanos;
-use hdrhistogram::Histogram;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+
+pub use crate::interval::Interval;
 
 /// One trial, as the line `trial-finished` of `events.jsonl` holds it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -146,7 +146,7 @@ impl TrialRecord {
     pub fn figure(&self, metric: Metric) -> Option<f64> {
         match metric {
             Metric::Throughput => Some(self.throughput()),
-            Metric::HighestRate | Metric::MostClients => self.searched(metric).map(SearchRecord::found),
+            Metric::HighestRate | Metric::MostClients => self.searched(metric)?.found(),
             _ => self.time(metric).map(Bounded::as_millis),
         }
     }
@@ -186,7 +186,14 @@ impl TrialRecord {
     /// Valid, warned or invalid: the worst severity of all findings (`None` when there is none).
     #[must_use]
     pub fn worst(&self) -> Option<Severity> {
-        self.findings.iter().map(Finding::severity).max()
+        self.findings.iter().map(|finding| self.severity(finding)).max()
+    }
+
+    /// How much a finding weighs in this trial. A search found a lower bound where the load generator was at its limit, which holds all the same.
+    #[must_use]
+    pub fn severity(&self, finding: &Finding) -> Severity {
+        let is_only_bound = self.search.is_some() && finding.is_of_generator();
+        if is_only_bound { finding.severity().min(Severity::Warning) } else { finding.severity() }
     }
 
     /// True when the trial was measured to its end. One that the user or its system ended before is to be measured again. Of
@@ -458,76 +465,6 @@ pub const RATE_MIN: f64 = 0.95;
 #[must_use]
 pub fn is_rate(length_s: f64) -> bool {
     length_s >= RATE_MIN
-}
-
-/// One interval (about a second) of a trial, for the timeline and the histogram log. Not serialised as such:
-/// the store writes histograms as `.hlog` and the rest as CSV.
-#[derive(Debug, Clone)]
-pub struct Interval {
-    /// Trial it belongs to.
-    pub trial: String,
-    /// True for warm-up, false for the measured window.
-    pub is_warmup: bool,
-    /// Start, nanoseconds since the first client began (warm-up included).
-    pub start: Nanos,
-    /// Length.
-    pub length: Nanos,
-    /// Transactions failed in it.
-    pub failed: u64,
-    /// Retries in it.
-    pub retries: u64,
-    /// Successful statements by what they left.
-    pub outcomes: Outcomes,
-    /// Statements answered with an error.
-    pub errors: u64,
-    /// Errors that clients met, by kind: each that ended an attempt of a transaction, whether it was tried again or not, and each attempt to connect anew that
-    /// failed.
-    pub errors_by_kind: BTreeMap<FailureKind, u64>,
-    /// Connections opened again.
-    pub reconnects: u64,
-    /// What a script counted by itself.
-    pub counts: ScriptCounts,
-    /// Clients in a transaction at its end.
-    pub concurrency: u64,
-    /// Open loop: transactions that were due at its end and not started. 0 in a closed loop.
-    pub queue: u64,
-    /// Sum and extremes of the committed transactions' response times.
-    pub latency: ExactLatency,
-    /// Committed transactions' response times; its length is the number of commits.
-    pub transaction: Histogram<u64>,
-    /// The same by the name of the transaction, in the workload's order; empty where transactions have none.
-    pub transactions: Vec<(String, Histogram<u64>)>,
-    /// Statements' response times by kind, in the workload's order.
-    pub statements: Vec<(String, CompactHistogram)>,
-    /// Open loop: ages of the arrivals of the whole window that did not commit. Only the last interval has them, if there are any.
-    pub censored: Option<Histogram<u64>>,
-}
-
-impl Interval {
-    /// An interval in which nothing happened.
-    #[must_use]
-    pub fn empty(trial: &str, is_warmup: bool, start: Nanos, length: Nanos, kinds: &[&str]) -> Self {
-        Self {
-            trial: trial.to_owned(),
-            is_warmup,
-            start,
-            length,
-            failed: 0,
-            retries: 0,
-            outcomes: Outcomes::default(),
-            errors: 0,
-            errors_by_kind: BTreeMap::new(),
-            reconnects: 0,
-            counts: ScriptCounts::default(),
-            concurrency: 0,
-            queue: 0,
-            latency: ExactLatency::default(),
-            transaction: latency::histogram(),
-            transactions: Vec::new(),
-            statements: kinds.iter().map(|kind| ((*kind).to_owned(), CompactHistogram::default())).collect(),
-            censored: None,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use dyno_analysis::figures::{decimals, group};
 use dyno_analysis::model::{Estimate, Range, RatioBound, Unit};
 use dyno_model::limit::{LimitMeasure, LimitPart};
 use dyno_model::plan::Metric;
+use dyno_model::search::Search;
 
 /// A whole number that may be negative, thousands grouped.
 pub(crate) fn integer(value: i64) -> String {
@@ -173,6 +174,12 @@ pub(crate) fn limit_on(measure: LimitMeasure, value: f64) -> String {
 pub(crate) fn limit_in(part: Option<&LimitPart>, measure: LimitMeasure, value: f64) -> String {
     let limit = limit_on(measure, value);
     part.map_or(limit.clone(), |part| format!("{limit} ({})", part.name()))
+}
+
+/// What a search is to keep: `p99 < 20 ms (list)`.
+pub(crate) fn limit_of(search: &Search) -> String {
+    let part = search.transaction.clone().map(LimitPart::Transaction);
+    limit_in(part.as_ref(), search.measure, search.below)
 }
 
 /// A figure of what a limit is about, with its unit.

@@ -50,6 +50,7 @@ pub use checkup::{Check, Checkup, check, looking};
 pub use fitted::fitted;
 pub use format::Format;
 pub use json::report_schema;
+pub use messages::conclusion::no_load;
 pub use messages::{EN, LANGUAGES, Lang};
 pub use plan::{pilot, plan};
 pub use preflight::{PreflightWords, preflight, preflight_list};

@@ -8,13 +8,12 @@ use dyno_analysis::pilot::{BLOCKS_MAX, DIFFERENCES, Pilot};
 use dyno_model::beside::BesidePlan;
 use dyno_model::catalog::{OptionValue, WorkloadDescription};
 use dyno_model::fault::FaultPlan;
-use dyno_model::limit::LimitMeasure;
 use dyno_model::lists::distinct;
 use dyno_model::plan::{
     ExistingSystem, LoadBy, LoadPlan, ManagedServer, Plan, ServerKind, Spacing, Stages, StopRule, Storage,
     SystemSource, Treatment, Trial, Via, WorkloadPlan,
 };
-use dyno_model::search::{STEPS_USUAL, Search};
+use dyno_model::search::{Lengths, Search};
 use dyno_model::spec::estimate::{self, RATE_ASSUMED};
 use dyno_model::units::Nanos;
 use std::fmt::Write;
@@ -252,7 +251,7 @@ fn rule(load: &LoadPlan, lang: Lang) -> String {
         }
     }
     let told = told.join(lang.comma);
-    load.find.map_or(told.clone(), |search| find(search, &told, lang))
+    load.find.as_ref().map_or(told.clone(), |search| find(search, load, &told, lang))
 }
 
 fn stop(load: &LoadPlan, lang: Lang) -> String {
@@ -277,15 +276,14 @@ fn staged(length: &str, stages: &Stages, lang: Lang) -> String {
 }
 
 /// What a search is for, and how each load is tried.
-fn find(search: Search, rule: &str, lang: Lang) -> String {
-    let Search { most, measure, below, .. } = search;
-    let message = match most {
+fn find(search: &Search, load: &LoadPlan, rule: &str, lang: Lang) -> String {
+    let message = match search.most {
         LoadBy::Rate => words::FIND_RATE,
         LoadBy::Clients => words::FIND_CLIENTS,
     };
-    let unit = if measure == LimitMeasure::Failed { "%" } else { "ms" };
-    let limit = format!("{measure} < {below} {unit}");
-    fill!(message, lang, limit, steps = STEPS_USUAL, rule)
+    let duration = if let StopRule::Duration(duration) = load.stop { duration } else { Nanos(0) };
+    let (steps, _) = Lengths::new(load.warmup, duration).usual();
+    fill!(message, lang, limit = figures::limit_of(search), steps, rule)
 }
 
 /// The start of a whole plot in a line: `MariaDB on raid1: starts with thread_handling = pool-of-threads`.

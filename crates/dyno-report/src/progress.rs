@@ -1,7 +1,7 @@
 //! How a run goes, in words: what its displays and the command show beside the report.
 
 use crate::figures;
-use crate::messages::{Lang, Message, fill, in_line, names, terminal as words};
+use crate::messages::{Lang, Message, conclusion, fill, in_line, names, terminal as words};
 use dyno_model::audit::{AuditCheck, AuditVerdict, forbidden};
 use dyno_model::beside::BesideRecord;
 use dyno_model::event::{Event, Look, Phase, StopReason};
@@ -12,7 +12,7 @@ use dyno_model::lists::distinct;
 use dyno_model::plan::{LoadBy, Plan, Treatment};
 use dyno_model::printable;
 use dyno_model::record::{OpenLoop, TrialRecord};
-use dyno_model::search::Step;
+use dyno_model::search::{LoadStep, Outcome};
 use dyno_model::words::short_factor;
 use std::time::Duration;
 
@@ -283,10 +283,10 @@ fn looked(look: &Look, lang: Lang) -> String {
     fill!(message, lang, block = look.block, decided = look.decided, questions = look.questions)
 }
 
-/// A load that a search tried: `b01-002  MySQL, 8 clients: at 1,600/s: p99 4.20 ms, held`.
-fn stepped(plan: &Plan, id: &str, step: &Step, lang: Lang) -> Option<String> {
+/// A load step of a search: `b01-002  MySQL, 8 clients: at 1,600/s: p99 4.20 ms, passed`.
+fn stepped(plan: &Plan, id: &str, step: &LoadStep, lang: Lang) -> Option<String> {
     let of_plan = plan.treatment(plan.trials.iter().find(|trial| trial.id == id)?);
-    let search = of_plan.load.find?;
+    let search = of_plan.load.find.as_ref()?;
     let load = match search.most {
         LoadBy::Rate => fill!(words::LOAD_RATE, lang, rate = per_second(step.load)),
         LoadBy::Clients => names::clients(&[step.load as u32], lang),
@@ -296,13 +296,15 @@ fn stepped(plan: &Plan, id: &str, step: &Step, lang: Lang) -> Option<String> {
         || words::STEP_UNKNOWN.text(lang).to_owned(),
         |figure| figures::bounded(format!("{figure:.2} {unit}"), step.is_bound),
     );
-    let message = match (step.is_held, step.is_by_generator) {
-        (true, _) => words::STEP_HELD,
-        (false, false) => words::STEP_NOT_HELD,
-        (false, true) => words::STEP_GENERATOR,
+    let message = match step.outcome {
+        Outcome::Passed => words::STEP_PASSED,
+        Outcome::Failed => words::STEP_FAILED,
+        Outcome::Open => words::STEP_OPEN,
+        Outcome::Generator => words::STEP_GENERATOR,
     };
     let treatment = treatment(plan, of_plan, lang);
-    Some(fill!(message, lang, trial = id, treatment, load, measure = search.measure, figure))
+    let transactions = figures::count(step.transactions);
+    Some(fill!(message, lang, trial = id, treatment, load, measure = search.measure, figure, transactions))
 }
 
 /// The events that deserve a line of their own; `None` for the others.
@@ -322,9 +324,11 @@ pub fn event(plan: &Plan, event: &Event, lang: Lang) -> Option<String> {
             fill!(words::TRIAL_MEASURED, lang, trial, treatment = of_trial(trial), figures)
         }
         Event::Looked(look) => looked(look, lang),
-        Event::Stepped { trial, step } => stepped(plan, trial, step, lang)?,
-        Event::TrialFailed { trial, reason } => {
-            let (treatment, reason) = (of_trial(trial), in_line(reason, lang));
+        Event::Stepped { trial, step, .. } => stepped(plan, trial, step, lang)?,
+        Event::TrialFailed { trial, reason, search } => {
+            let told =
+                search.as_ref().map(|it| conclusion::no_load(&it.search, &it.end, it.steps.len(), lang));
+            let (treatment, reason) = (of_trial(trial), told.unwrap_or_else(|| in_line(reason, lang)));
             fill!(words::TRIAL_FAILED, lang, trial, treatment, reason)
         }
         _ => return None,

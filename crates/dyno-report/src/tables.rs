@@ -76,7 +76,7 @@ pub(crate) fn searches(model: &ReportModel) -> Table {
     let most = if is_rate { &columns::HIGHEST_RATE } else { &columns::MOST_CLIENTS };
     let repeats = |found: Option<Estimate>| found.map_or(0, |found| found.repeats).to_string();
     Sheet::of_treatments(model, model.searches.iter().map(|row| (row.treatment, row)))
-        .left(&headings::LIMIT, |row| Cell::text(figures::limit_on(row.search.measure, row.search.below)))
+        .left(&headings::LIMIT, |row| Cell::text(figures::limit_of(&row.search)))
         .right(&headings::TRIALS_VALID, |row| Cell::text(repeats(row.found)))
         .right(most, |row| Cell::estimate(row.found.as_ref(), None))
         .half_width(|row| row.found.as_ref())

@@ -12,6 +12,7 @@ use dyno_model::finding::Finding;
 use dyno_model::judge::{self, Asked};
 use dyno_model::plan::{FORMAT, Plan};
 use dyno_model::record::TrialRecord;
+use dyno_model::search::{LoadStep, SearchRecord};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fs;
@@ -52,6 +53,8 @@ pub struct Run {
     /// How the trials that ended did so, by id. What is in the plan and not here is missing. Of a trial with several attempts the last
     /// one counts from its beginning on: the files in its folder are of this one, and nothing else may stand beside them.
     pub outcomes: BTreeMap<String, TrialOutcome>,
+    /// The load steps of trials that search for the highest load, by trial.
+    pub stepped: BTreeMap<String, Vec<LoadStep>>,
     /// When and in which boot of a machine the trials of `outcomes` were measured.
     pub(crate) spans: BTreeMap<String, Span>,
     /// What could not be read: file, line and what is wrong, as sentences without full stop.
@@ -80,6 +83,8 @@ pub enum TrialOutcome {
     Failed {
         /// Why.
         reason: String,
+        /// The search for the highest load that found none.
+        search: Option<Box<SearchRecord>>,
     },
 }
 
@@ -125,6 +130,7 @@ impl Run {
             looks: Vec::new(),
             findings: Vec::new(),
             outcomes: BTreeMap::new(),
+            stepped: BTreeMap::new(),
             spans: BTreeMap::new(),
             problems,
         };
@@ -235,11 +241,11 @@ impl Run {
                 self.spans.insert(record.trial.id.clone(), span.clone());
                 self.outcomes.insert(record.trial.id.clone(), TrialOutcome::Finished(record));
             }
-            Event::TrialFailed { trial, reason } => {
+            Event::TrialFailed { trial, reason, search } => {
                 if !self.plan.trials.iter().any(|planned| planned.id == trial) {
                     return Err(format!("trial {trial} is not in the plan"));
                 }
-                self.outcomes.insert(trial, TrialOutcome::Failed { reason });
+                self.outcomes.insert(trial, TrialOutcome::Failed { reason, search });
             }
             Event::Looked(look) => self.looks.push(look),
             Event::RunFinding(finding) => self.findings.push(finding),
@@ -250,8 +256,13 @@ impl Run {
             Event::SystemStarting { .. }
             | Event::SystemStopped { .. }
             | Event::PhaseStarted { .. }
-            | Event::Progress { .. }
-            | Event::Stepped { .. } => {}
+            | Event::Progress { .. } => {}
+            Event::Stepped { trial, number, step } => {
+                let steps = self.stepped.entry(trial).or_default();
+                // The first step of a trial that is measured again.
+                steps.truncate(number.saturating_sub(1));
+                steps.push(step);
+            }
         }
         Ok(())
     }

@@ -66,7 +66,7 @@ impl SingleRun {
                 record.findings = judge(&record, &asked);
                 Event::TrialFinished(Box::new(record))
             }
-            Err(reason) => Event::TrialFailed { trial: trial.id, reason },
+            Err(reason) => Event::TrialFailed { trial: trial.id, reason, search: None },
         });
         self.writer.event(&Event::SystemStopped { system: self.system });
         let is_complete = is_measured && !is_interrupted;

@@ -11,6 +11,7 @@ use dyno_host::marker::{ClaimOptions, EVERYTHING};
 use dyno_model::event::Listener;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::plan::{DataPolicy, Trial};
+use dyno_model::search::SearchRecord;
 use dyno_model::target::Target;
 use dyno_model::units::Nanos;
 use dyno_store::utc_now;
@@ -24,6 +25,8 @@ pub(crate) enum Missing {
     System(String),
     /// Something else that only concerns this trial.
     Trial(String),
+    /// Its search for the highest load found none.
+    Search(Box<SearchRecord>),
 }
 
 /// Whatever keeps a server from being there concerns its system.

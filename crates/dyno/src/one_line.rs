@@ -36,7 +36,7 @@ pub(crate) struct OneLine {
     #[arg(long, value_name = "RATE")]
     pub(crate) rate: Option<String>,
 
-    /// How much can it take? Each trial searches for the highest rate at which a limit is kept, such as 'p99 < 20ms'; the same as
+    /// How much can it take? Each trial searches for the highest rate at which a limit is kept, such as 'p99 < 20ms' or 'p99 of pay < 20ms'; the same as
     /// --set 'load.find.while="p99 < 20ms"'
     #[arg(long, value_name = "LIMIT", conflicts_with = "rate")]
     pub(crate) find: Option<String>,
@@ -65,12 +65,7 @@ pub(crate) struct Limit(Vec<String>);
 impl Limit {
     /// Whether the spec takes its figure is said where the spec is read.
     fn of(text: &str) -> Result<Self, String> {
-        let (name, sign) = text.split_at(text.find(['<', '>', '=']).unwrap_or(text.len()));
-        let (measure, transaction) = match name.split_once(" of ") {
-            Some((measure, transaction)) => (measure, Some(transaction.trim())),
-            None => (name, None),
-        };
-        let line = format!("{measure}{sign}");
+        let (line, transaction) = whose(text);
         let Some((measure, limit)) = LimitMeasure::leading(&line) else {
             let names: Vec<&str> = LimitMeasure::ALL.into_iter().map(LimitMeasure::name).collect();
             return Err(format!("a limit begins with one of {}, as in 'p99 < 20ms'", names.join(", ")));
@@ -81,6 +76,15 @@ impl Limit {
         // A dot is part of the key.
         let key = if measure.name().contains('.') { quoted(measure.name()) } else { measure.to_string() };
         Ok(Self(transaction.into_iter().chain([format!("{key} = {value}")]).collect()))
+    }
+}
+
+/// `p99 < 20ms` and `pay`, of `p99 of pay < 20ms`.
+fn whose(text: &str) -> (String, Option<&str>) {
+    let (name, sign) = text.split_at(text.find(['<', '>', '=']).unwrap_or(text.len()));
+    match name.split_once(" of ") {
+        Some((measure, transaction)) => (format!("{measure} {sign}"), Some(transaction.trim())),
+        None => (text.to_owned(), None),
     }
 }
 
@@ -276,7 +280,9 @@ fn defined(text: &str) -> Result<(String, String), String> {
 
 /// A search for the highest rate, as a spec has it.
 fn searched(limit: &str) -> String {
-    format!("{{ while = {} }}", quoted(limit))
+    let (limit, transaction) = whose(limit);
+    let transaction = transaction.map(|name| format!(", transaction = {}", quoted(name)));
+    format!("{{ while = {}{} }}", quoted(limit.trim()), transaction.unwrap_or_default())
 }
 
 /// What a database is called in the report: its name, or that of its file or engine.

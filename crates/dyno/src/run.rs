@@ -83,7 +83,7 @@ pub(crate) fn run(
     let has_valid = outcome.has_commits && shown.completeness.valid > 0;
     if outcome.measured > 0 && !outcome.has_commits {
         printer.warning(&told(&Note::NothingCommitted));
-    } else if outcome.is_complete() && !has_valid {
+    } else if outcome.is_complete() && !has_valid && outcome.unmet + outcome.undecided == 0 {
         printer.warning(&told(&Note::NothingValid));
     }
     Ok(exit_code(&outcome, has_valid, shown.limits_verdict(), interrupts.is_requested()))
@@ -178,11 +178,11 @@ fn exit_code(outcome: &Tally, has_valid: bool, limits: Option<LimitVerdict>, is_
         exit_code::INTERRUPTED
     } else if outcome.measured == 0 && outcome.cut.is_empty() && outcome.system_failures > 0 {
         exit_code::SERVER_FAILED
-    } else if limits == Some(LimitVerdict::Broken) {
+    } else if limits == Some(LimitVerdict::Broken) || outcome.unmet > 0 {
         exit_code::WORSE
-    } else if !outcome.is_complete() || !has_valid {
+    } else if !outcome.is_complete() || !(has_valid || outcome.undecided > 0) {
         exit_code::RUN_INCOMPLETE
-    } else if limits == Some(LimitVerdict::Undecided) {
+    } else if limits == Some(LimitVerdict::Undecided) || outcome.undecided > 0 {
         exit_code::UNDECIDED
     } else {
         exit_code::OK
@@ -200,7 +200,16 @@ mod tests {
         let dead = || Tally { planned: 3, system_failures: 1, ..Tally::default() };
         let (held, open, broken) =
             (Some(LimitVerdict::Held), Some(LimitVerdict::Undecided), Some(LimitVerdict::Broken));
+        let unmet = Tally { unmet: 3, planned: 3, ..Tally::default() };
+        let undecided =
+            Tally { measured: 1, undecided: 2, planned: 3, has_commits: true, ..Tally::default() };
+        let none = Tally { undecided: 3, planned: 3, ..Tally::default() };
+        let early = Tally { undecided: 1, planned: 3, ..Tally::default() };
         let rows = [
+            (&unmet, false, None, exit_code::WORSE),
+            (&undecided, true, None, exit_code::UNDECIDED),
+            (&none, false, None, exit_code::UNDECIDED),
+            (&early, false, None, exit_code::RUN_INCOMPLETE),
             (&done, true, None, exit_code::OK),
             (&done, true, held, exit_code::OK),
             (&done, true, open, exit_code::UNDECIDED),

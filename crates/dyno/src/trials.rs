@@ -15,6 +15,8 @@ use dyno_model::fault::Expected;
 use dyno_model::judge::has_faults;
 use dyno_model::plan::{Plan, Treatment, Trial};
 use dyno_model::record::{TrialEnd, TrialRecord};
+use dyno_model::search::SearchEnd;
+use dyno_report::EN;
 use dyno_store::environment::boot_id;
 use dyno_store::{RunWriter, utc_now};
 use std::collections::BTreeSet;
@@ -27,6 +29,10 @@ pub(crate) struct Tally {
     pub(crate) cut: Vec<String>,
     /// Trials without.
     pub(crate) failed: usize,
+    /// Searches for the highest load in which none passed the limit.
+    pub(crate) unmet: usize,
+    /// Searches that ended without a decision.
+    pub(crate) undecided: usize,
     /// Times a system could not be started or died.
     pub(crate) system_failures: usize,
     /// True when any trial committed anything, those of an earlier part of the run included.
@@ -38,7 +44,7 @@ pub(crate) struct Tally {
 impl Tally {
     /// True when every trial was measured.
     pub(crate) fn is_complete(&self) -> bool {
-        self.measured == self.planned
+        self.measured + self.unmet + self.undecided == self.planned
     }
 }
 
@@ -86,7 +92,7 @@ pub(crate) fn run(
         let treatment = plan.treatment(trial);
         let measured = match treatment.load.find {
             None => measure(plan, trial, treatment, systems, listener, interrupts),
-            Some(search) => {
+            Some(ref search) => {
                 searches.run(search, trial, treatment, listener, &mut |trial, treatment, listener| {
                     measure(plan, trial, treatment, systems, listener, interrupts)
                 })
@@ -116,12 +122,19 @@ pub(crate) fn run(
             Err(Missing::System(reason)) => {
                 tally.system_failures += 1;
                 tally.failed += 1;
-                listener.event(&Event::TrialFailed { trial: trial.id.clone(), reason });
+                listener.event(&Event::TrialFailed { trial: trial.id.clone(), reason, search: None });
                 systems.bury(system, listener);
+            }
+            Err(Missing::Search(search)) => {
+                let is_unmet = matches!(search.end, SearchEnd::FailsEverywhere { .. });
+                tally.unmet += usize::from(is_unmet);
+                tally.undecided += usize::from(!is_unmet);
+                let reason = dyno_report::no_load(&search.search, &search.end, search.steps.len(), EN);
+                listener.event(&Event::TrialFailed { trial: trial.id.clone(), reason, search: Some(search) });
             }
             Err(Missing::Trial(reason)) => {
                 tally.failed += 1;
-                listener.event(&Event::TrialFailed { trial: trial.id.clone(), reason });
+                listener.event(&Event::TrialFailed { trial: trial.id.clone(), reason, search: None });
                 tally.system_failures += usize::from(systems.bury(system, listener));
             }
         }

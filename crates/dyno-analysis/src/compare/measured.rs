@@ -65,7 +65,7 @@ pub(super) fn measured((base, new): Sides<'_>, metrics: &[Metric]) -> Vec<Measur
     let is_given = loads().all(LoadPlan::gives_throughput);
     // Who asks for nothing else gets it nevertheless.
     let is_told = |metric: &&Metric| match metric.searched() {
-        Some(most) => loads().all(|load| load.find.is_some_and(|search| search.most == most)),
+        Some(most) => loads().all(|load| load.find.as_ref().is_some_and(|search| search.most == most)),
         None => metrics.len() == 1 || !is_given || **metric != Metric::Throughput,
     };
     metrics.iter().filter(is_told).map(|metric| measure(base, new, *metric)).collect()

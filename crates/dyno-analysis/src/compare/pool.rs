@@ -338,7 +338,7 @@ pub(super) fn load_differences(one: &Treatment, other: &Treatment) -> Vec<(Strin
             ("arrivals", load.spacing.to_string()),
             ("think time", or(load.think, "none")),
             ("statement timeout", or(load.statement_timeout, "none")),
-            ("search", or(load.find.map(searched), "none")),
+            ("search", or(load.find.as_ref().map(searched), "none")),
             ("attempts", load.attempts_max.to_string()),
             ("retries", retries(&load.retry)),
             ("workers", or(load.workers, "automatic")),
@@ -375,9 +375,10 @@ fn staged(stages: &Option<Stages>) -> String {
 }
 
 /// What is searched for, and while what: `rate, p99 < 20`.
-fn searched(search: Search) -> String {
-    let Search { most, measure, below, .. } = search;
-    format!("{most}, {measure} < {below}")
+fn searched(search: &Search) -> String {
+    let Search { most, measure, below, transaction, .. } = search;
+    let of = transaction.as_ref().map_or(String::new(), |name| format!(" of {name}"));
+    format!("{most}, {measure}{of} < {below}")
 }
 
 /// Which failures are retried: `by kind`, `all`, or the list.

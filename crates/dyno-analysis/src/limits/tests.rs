@@ -134,7 +134,9 @@ fn that_one_of_many_is_broken_is_corrected_for_their_number() {
 fn a_system_that_did_not_work_has_broken_its_limits() {
     let mut data = run(3, |_| 5_000.0);
     let id = data.run.plan.trials.iter().find(|trial| trial.treatment == 1).expect("planned").id.clone();
-    data.run.outcomes.insert(id, TrialOutcome::Failed { reason: "it did not start".to_owned() });
+    data.run
+        .outcomes
+        .insert(id, TrialOutcome::Failed { reason: "it did not start".to_owned(), search: None });
     let rows = judged(&mut data, LimitMeasure::Throughput, 10.0);
     let (held, broken) = (LimitVerdict::Held, LimitVerdict::Broken);
     assert_eq!(verdicts(&rows), [held, broken, held, held]);

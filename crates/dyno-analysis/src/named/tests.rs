@@ -341,6 +341,6 @@ fn what_runs_beside_keeps_its_limit_although_a_trial_of_the_treatment_itself_did
         |data: &RunData| limits(&View::new(data)).into_iter().map(|row| row.verdict).collect::<Vec<_>>();
     assert_eq!(verdicts(&data), [LimitVerdict::Held; 2]);
     let outcome = data.run.outcomes.values_mut().next().expect("a trial");
-    *outcome = TrialOutcome::Failed { reason: "nobody was let in".to_owned() };
+    *outcome = TrialOutcome::Failed { reason: "nobody was let in".to_owned(), search: None };
     assert_eq!(verdicts(&data), [LimitVerdict::Broken, LimitVerdict::Held]);
 }

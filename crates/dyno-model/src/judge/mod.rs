@@ -203,7 +203,9 @@ fn generator(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Finding> {
 }
 
 fn surroundings(record: &TrialRecord, facts: &Facts) -> Vec<Finding> {
-    let steal = Finding::Steal { share: facts.steal };
+    // A load may have failed in a step of a search because of it.
+    let of_steps = record.search.as_ref().map_or(0.0, |search| search.disturbance().1);
+    let steal = Finding::Steal { share: facts.steal.max(of_steps) };
     // The kernel counts stolen time in ticks of 10 ms, and counts it late. In a short window a single tick is more than the share that is
     // judged, and may belong to the time before.
     let is_told = is_rate(record.measured.as_secs_f64()) && steal.severity() > Severity::Note;

@@ -1,7 +1,7 @@
 //! How long an experiment will take, before anything is known about its systems.
 
 use crate::plan::{Plan, StopRule, Treatment};
-use crate::search::{STEPS_MAX, STEPS_USUAL};
+use crate::search::{Lengths, STEPS_MAX};
 use crate::units::Nanos;
 
 /// Transactions per second that are assumed where a trial counts transactions. A guess between a fsync per commit on
@@ -73,12 +73,19 @@ pub fn trial(plan: &Plan, treatment: &Treatment) -> Estimate {
     let is_server = plan.systems[treatment.system].engine().is_server();
     let around = if is_server { AROUND_SERVER } else { AROUND_EMBEDDED };
     let sum = |parts: [Nanos; 3]| Nanos(parts.iter().fold(0, |sum: u64, part| sum.saturating_add(part.0)));
-    let times =
-        |one: Nanos, steps: u64| Nanos(if load.find.is_some() { one.0.saturating_mul(steps) } else { one.0 });
     let at_most = sum([load.warmup, Nanos(load.time_limit.0.saturating_add(load.grace.0)), around]);
+    let likely = sum([load.warmup, window.min(load.time_limit), around]);
+    if load.find.is_none() {
+        return Estimate { likely, at_most, is_rate_assumed };
+    }
+    let lengths = Lengths::new(load.warmup, window);
+    let (steps, seconds) = lengths.usual();
+    let of_steps = |seconds: f64, steps: usize, each: Nanos| {
+        Nanos(((seconds * 1e9) as u64).saturating_add(each.0.saturating_mul(steps as u64)))
+    };
     Estimate {
-        likely: times(sum([load.warmup, window.min(load.time_limit), around]), STEPS_USUAL),
-        at_most: times(at_most, STEPS_MAX as u64 + 1),
+        likely: of_steps(seconds, steps, around),
+        at_most: of_steps(lengths.most(), STEPS_MAX, sum([load.warmup, load.grace, around])),
         is_rate_assumed,
     }
 }

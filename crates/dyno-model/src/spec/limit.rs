@@ -157,6 +157,25 @@ pub(super) struct Parts<'a> {
     pub(super) names: NamesOf,
 }
 
+/// A search for the load at which transactions of one name keep a limit needs such transactions.
+pub(super) fn check_searches(treatments: &[Treatment], known: &Parts<'_>, top: &Fields<'_>) {
+    let searches = treatments.iter().filter_map(|treatment| Some((treatment, treatment.load.find.as_ref()?)));
+    for (treatment, search) in searches {
+        let Some(name) = &search.transaction else { continue };
+        let names = names(&LimitPart::Transaction(name.clone()), treatment, known);
+        // What cannot be told is told later: preflight says what is wrong with a workload.
+        let Some(names) = names.filter(|names| !names.contains(name)) else { continue };
+        let all: Vec<&str> = names.iter().map(String::as_str).collect();
+        let help = match all.is_empty() {
+            false => suggestion(name, &all, "its transactions"),
+            true => "this workload's transactions have no names; remove `transaction`".to_owned(),
+        };
+        let span = top.node("load").map_or(top.span, |node| node.span);
+        top.problems.refuse(span, format!("no transaction is called `{name}` in `load.find`"), help);
+        return;
+    }
+}
+
 /// The limits with the treatments that they are about.
 pub(super) fn resolved(
     wanted: Vec<Wanted>,

@@ -86,7 +86,7 @@ pub(super) fn rules(fields: &Fields<'_>, place: Place<'_>, clients: &[u32]) -> O
     let think = fields.duration("think");
     check_stages(fields, stages.as_ref(), is_overload);
     let find = find(fields, clients_max);
-    check_think(fields, stages.as_ref(), find);
+    check_think(fields, stages.as_ref(), find.as_ref());
     let milestones = milestones(fields, stop);
     let stop = stop?;
     if let (StopRule::Duration(duration), Some(limit), Some(node)) =
@@ -159,8 +159,8 @@ fn find(fields: &Fields<'_>, clients_max: Option<u32>) -> Option<Search> {
     let example = "write for example `while = \"p99 < 20ms\"`";
     let text = find.required_text("while", example)?;
     let read = match LimitMeasure::leading(text) {
-        Some((LimitMeasure::Throughput | LimitMeasure::Lost, _)) | None => {
-            Err("it is about none of `mean`, `p50`, `p95`, `p99` and `failed`".to_owned())
+        Some((LimitMeasure::Throughput | LimitMeasure::Max | LimitMeasure::Lost, _)) | None => {
+            Err("it is about none of `mean`, `p50`, `p90`, `p95`, `p99`, `p99.9` and `failed`".to_owned())
         }
         Some((measure, limit)) => limit::figure(measure, limit).map(|below| (measure, below)),
     };
@@ -180,15 +180,15 @@ fn find(fields: &Fields<'_>, clients_max: Option<u32>) -> Option<Search> {
         find.refuse("while", message, "remove one of them; the load of the first step is `find.from`");
     }
     let from = match (most, find.node("from")) {
-        (LoadBy::Rate, None) => 100.0,
-        (LoadBy::Rate, Some(_)) => rate(&find, "from")?,
-        (LoadBy::Clients, None) => 1.0,
+        (_, None) => None,
+        (LoadBy::Rate, Some(_)) => Some(rate(&find, "from")?),
         (LoadBy::Clients, Some(node)) => {
             let most = clients_max.map_or(i64::MAX, i64::from);
-            integer(node, &find.path("from"), &(1..=most), fields.problems)? as f64
+            Some(integer(node, &find.path("from"), &(1..=most), fields.problems)? as f64)
         }
     };
-    Some(Search { most, measure, below, from })
+    let transaction = find.text("transaction").map(str::to_owned);
+    Some(Search { most, measure, below, transaction, from })
 }
 
 /// Arrivals per second of an open loop.
@@ -223,7 +223,7 @@ fn check_stages(fields: &Fields<'_>, stages: Option<&Stages>, is_overload: bool)
 }
 
 /// Who waits before a transaction waits for no arrival.
-fn check_think(fields: &Fields<'_>, stages: Option<&Stages>, find: Option<Search>) {
+fn check_think(fields: &Fields<'_>, stages: Option<&Stages>, find: Option<&Search>) {
     let Some(node) = fields.node("think") else { return };
     let is_of_rate = |by| by == LoadBy::Rate;
     let other = if fields.node("rate").is_some() {

@@ -252,6 +252,7 @@ fn read(
     databases::check(&top, found.as_deref().unwrap_or_default(), &systems, &endpoints);
     let parts = limit::Parts { systems: &systems, names: names_of };
     let limits = kept(limits, found.as_deref(), &parts, &top);
+    limit::check_searches(found.as_deref().unwrap_or_default(), &parts, &top);
     Some(Plan {
         format: FORMAT,
         title,

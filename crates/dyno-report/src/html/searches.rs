@@ -14,11 +14,11 @@ use dyno_model::plan::LoadBy;
 /// All loads that were tried; nothing without a search, or where there are more lines than can be told apart.
 pub(super) fn figure(page: &Page<'_>) -> Option<Figure> {
     let rows = &page.model.searches;
-    let search = rows.first()?.search;
+    let search = &rows.first()?.search;
     if rows.len() >= SLOTS {
         return None;
     }
-    let limit = figures::limit_on(search.measure, search.below);
+    let limit = figures::limit_of(search);
     let label = |row: &SearchRow| conclusion::searched(page.model, row, page.lang);
     let point = |label: &str, step: &SearchStep| {
         let figure = step.step.figure?;
@@ -35,8 +35,8 @@ pub(super) fn figure(page: &Page<'_>) -> Option<Figure> {
         Curve { label, slot: Slot(slot), style: Style::Points, points }
     };
     let mut all: Vec<Curve> = rows.iter().enumerate().map(curve).filter(|it| !it.points.is_empty()).collect();
-    let loads = || all.iter().flat_map(|curve| &curve.points).map(|point| point.x);
-    let highest = loads().reduce(f64::max)?;
+    let steps = || rows.iter().flat_map(|row| &row.steps).map(|step| &step.step);
+    let highest = steps().map(|step| step.load).reduce(f64::max)?;
     let mut met: Vec<f64> = rows.iter().filter_map(|row| Some(row.found?.mean)).collect();
     met.extend([0.0, highest]);
     met.sort_by(f64::total_cmp);
@@ -46,7 +46,11 @@ pub(super) fn figure(page: &Page<'_>) -> Option<Figure> {
     let panels = vec![CurvePanel { title: String::new(), curves: all, has_own_axis: false }];
     let (over, axis) = axes(page, search.most, search.measure);
     let title = page.text(&page::CHART_TITLE_SEARCH).to_owned();
-    let captions = vec![fill!(page::CHART_CAPTION_SEARCH, page.lang, limit)];
+    let mut captions = vec![fill!(page::CHART_CAPTION_SEARCH, page.lang, limit)];
+    let open = steps().filter(|step| step.figure.is_none()).count();
+    if open > 0 {
+        captions.push(fill!(page::CHART_CAPTION_SEARCH_OPEN, page.lang, count = open));
+    }
     Some(curves(page, ("searches".to_owned(), title), (Some(over), axis), None, panels, captions))
 }
 

@@ -14,7 +14,7 @@ use dyno_model::audit::AuditVerdict;
 use dyno_model::isolation::IsolationLevel;
 use dyno_model::limit::LimitMeasure;
 use dyno_model::plan::{Compare, LoadBy};
-use dyno_model::search::Search;
+use dyno_model::search::{Search, SearchEnd};
 
 /// All conclusions of a report as whole sentences, in order.
 pub(crate) fn sentences(model: &ReportModel, lang: Lang) -> Vec<String> {
@@ -176,9 +176,13 @@ pub(crate) fn enough(shortage: &Shortage, lang: Lang) -> Option<String> {
 
 /// The highest load that a system takes.
 fn found(model: &ReportModel, row: &SearchRow, lang: Lang) -> String {
-    let Search { most, measure, below, .. } = row.search;
     let number = |number: f64| figures::value(row.found.map_or(Unit::Count, |found| found.unit), number);
     let line = searched(model, row, lang);
+    let limit = figures::limit_of(&row.search);
+    if let (None, Some(ended)) = (row.found, row.ended.last()) {
+        let reason = no_load(&row.search, &ended.end, ended.steps, lang);
+        return fill!(FOUND_NONE, lang, line, reason);
+    }
     let (message, [found, low, high]) = match row.found {
         None => (FOUND_NOTHING, [String::new(), String::new(), String::new()]),
         Some(found) => match found.interval {
@@ -187,9 +191,38 @@ fn found(model: &ReportModel, row: &SearchRow, lang: Lang) -> String {
             Some(it) => (FOUND_INTERVAL, [found.mean, it.low, it.high].map(number)),
         },
     };
-    let limit = figures::limit_on(measure, below);
-    let load = load(most, &found, lang);
+    let load = load(row.search.most, &found, lang);
     fill!(message, lang, line, load, limit, low, high)
+}
+
+/// Why a search found no load, after so many steps.
+#[must_use]
+pub fn no_load(search: &Search, end: &SearchEnd, steps: usize, lang: Lang) -> String {
+    let limit = figures::limit_of(search);
+    let ms = |time: f64| format!("{} ms", figures::digits(time));
+    match end {
+        SearchEnd::FailsEverywhere { failing: Some(share), .. } => {
+            fill!(NO_LOAD_FAILING, lang, limit, share = figures::percent(*share))
+        }
+        SearchEnd::FailsEverywhere { slow: Some(slow), .. } => {
+            let time = ms(slow.alone_ms);
+            match &slow.transaction {
+                Some(transaction) => fill!(NO_LOAD_SLOW, lang, limit, transaction, time),
+                None => fill!(NO_LOAD_ALONE, lang, limit, time),
+            }
+        }
+        SearchEnd::FailsEverywhere { .. } => fill!(NO_LOAD, lang, limit),
+        SearchEnd::Generator => fill!(NO_LOAD_GENERATOR, lang, limit),
+        SearchEnd::TooFew { load, transactions, needed } => {
+            let load = self::load(search.most, &figures::digits(*load), lang);
+            let [transactions, needed] = [*transactions, *needed].map(figures::count);
+            fill!(NO_LOAD_FEW, lang, limit, load, transactions, needed)
+        }
+        SearchEnd::Interrupted => fill!(NO_LOAD_INTERRUPTED, lang, steps),
+        SearchEnd::Found | SearchEnd::Highest | SearchEnd::Unsteady => {
+            fill!(NO_LOAD_UNSTEADY, lang, limit, steps)
+        }
+    }
 }
 
 /// Whose load was searched for, with the number of clients where it says more.

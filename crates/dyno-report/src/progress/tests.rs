@@ -31,9 +31,10 @@ fn a_remedy_is_set_off_from_the_reason_in_its_line() {
     let reason = "no room left\nhint: make some".to_owned();
     let trial = plan().trials[0].id.clone();
     let system = "A".to_owned();
-    for failed in
-        [Event::SystemFailed { system, reason: reason.clone() }, Event::TrialFailed { trial, reason }]
-    {
+    for failed in [
+        Event::SystemFailed { system, reason: reason.clone() },
+        Event::TrialFailed { trial, reason, search: None },
+    ] {
         let text = event(&plan(), &failed, EN).expect("a failure is told");
         assert!(text.ends_with("no room left; hint: make some"), "{text}");
     }
@@ -198,7 +199,7 @@ fn the_place_of_a_run_says_block_trial_treatment_and_phase() {
 #[test]
 fn reasons_that_dyno_gives_are_said_in_the_language() {
     let reason = "the system died: was killed (signal 9)".to_owned();
-    let failed = Event::TrialFailed { trial: "b01-001".to_owned(), reason };
+    let failed = Event::TrialFailed { trial: "b01-001".to_owned(), reason, search: None };
     let text = event(&plan(), &failed, lang("ko")).expect("a failure is told");
     assert!(text.ends_with(": 실패: 시스템이 중단됨: was killed (signal 9)"), "{text}");
 }

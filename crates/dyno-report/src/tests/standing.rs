@@ -131,7 +131,7 @@ fn trials_that_a_treatment_lost_for_reasons_of_its_own_are_held_against_it() {
 fn a_trial_that_could_not_be_measured_counts_against_its_treatment_unless_somebody_interrupted_the_run() {
     let mut data = run();
     let id = data.run.plan.trials.iter().find(|trial| trial.treatment == 1).expect("planned").id.clone();
-    let failed = TrialOutcome::Failed { reason: "the server did not start".to_owned() };
+    let failed = TrialOutcome::Failed { reason: "the server did not start".to_owned(), search: None };
     data.run.outcomes.insert(id, failed);
     assert_eq!(of(&analyse(&data), Metric::Throughput).effect.verdict, Some(Verdict::Invalid));
     data.run.is_interrupted = true;

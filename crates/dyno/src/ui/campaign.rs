@@ -94,9 +94,12 @@ impl Campaign {
         match event {
             Event::TrialStarted { trial } => {
                 let position = self.plan.trials.iter().position(|other| other.id == *trial);
+                // A search begins its trial again for each load that it wants to keep.
+                let earlier = self.current.as_ref().filter(|current| Some(current.position) == position);
+                let started = earlier.map_or(now, |current| current.started);
                 self.current = position.map(|position| Current {
                     position,
-                    started: now,
+                    started,
                     phase: None,
                     share: None,
                     commits: 0,
@@ -115,8 +118,8 @@ impl Campaign {
                 }
             }
             Event::TrialFinished(record) => self.end(&record.trial.id, Some(now)),
-            // It says nothing about how long others take.
-            Event::TrialFailed { trial, .. } => self.end(trial, None),
+            // It says nothing about how long others take, but where a search ended without a load.
+            Event::TrialFailed { trial, search, .. } => self.end(trial, search.is_some().then_some(now)),
             _ => {}
         }
     }

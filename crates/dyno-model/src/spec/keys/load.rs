@@ -81,17 +81,21 @@ pub static LOAD: Section = Section {
 pub static FIND: Section = Section {
     heading: "[load.find]",
     prefix: "load.find.",
-    about: "How much can it take? In each trial loads are tried, each for `load.duration`, until the highest is found at which the limit is kept; it is \
-            tried again, and its figures are the trial's. As one line: `find = { most = \"rate\", while = \"p99 < 20ms\" }`.",
+    about: "How much can it take? Each trial searches for the highest load that keeps a limit. Load steps take between a tenth and half of `load.duration`, and longer \
+            where they have too few transactions to decide; the load that is found is measured for `load.duration`, and its figures are the trial's. As one line: \
+            `find = { most = \"rate\", while = \"p99 < 20ms\" }`.",
     keys: &[
         key("most", "`rate` or `clients`", "`rate`").help(
             "what is raised: transactions that arrive per second, or clients that each wait for an answer",
         ),
-        key("while", "`MEASURE < FIGURE`, with `mean`, `p50`, `p95`, `p99` or `failed`", "required").help(
+        key("while", "`MEASURE < FIGURE`, with `mean`, `p50`, `p90`, `p95`, `p99`, `p99.9` or `failed`", "required").help(
             "what has to stay below a limit: `\"p99 < 20ms\"`, `\"failed < 0.1 %\"`; and the system has to \
              keep up",
         ),
-        ranged("from", Takes::RateOrClients, "`\"100/s\"`, 1 client").help("the load that is tried first"),
+        key("transaction", "name of a transaction", "all").help("what the limit is about, instead of all transactions"),
+        ranged("from", Takes::RateOrClients, "by a short measurement, 1 client").help(
+            "the load of the first step; without it, a rate is searched for from what all clients do in a closed loop",
+        ),
     ],
 };
 

@@ -13,18 +13,20 @@ fn text(load: &str) -> String {
 
 fn search(find: &str) -> Option<Search> {
     let (_, plan) = parse(input(&text(&format!("duration = \"10s\"\nfind = {find}"))), &catalog()).unwrap();
-    plan.treatments[0].load.find
+    plan.treatments[0].load.find.clone()
 }
 
 #[test]
 fn a_search_says_what_is_raised_while_what_is_kept() {
-    let p99 = Search { most: LoadBy::Rate, measure: LimitMeasure::P99, below: 20.0, from: 100.0 };
-    assert_eq!(search("{ most = \"rate\", while = \"p99 < 20ms\" }"), Some(p99));
-    assert_eq!(search("{ while = \"p99<20ms\", from = \"30/min\" }"), Some(Search { from: 0.5, ..p99 }));
-    let failed = Search { most: LoadBy::Clients, measure: LimitMeasure::Failed, below: 0.1, from: 1.0 };
-    assert_eq!(search("{ most = \"clients\", while = \"failed < 0.1 %\" }"), Some(failed));
+    let p99 =
+        Search { most: LoadBy::Rate, measure: LimitMeasure::P99, below: 20.0, transaction: None, from: None };
+    assert_eq!(search("{ most = \"rate\", while = \"p99 < 20ms\" }"), Some(p99.clone()));
+    let from = Some(0.5);
+    assert_eq!(search("{ while = \"p99<20ms\", from = \"30/min\" }"), Some(Search { from, ..p99.clone() }));
+    let failed = Search { most: LoadBy::Clients, measure: LimitMeasure::Failed, below: 0.1, ..p99 };
+    assert_eq!(search("{ most = \"clients\", while = \"failed < 0.1 %\" }"), Some(failed.clone()));
     let from = search("{ most = \"clients\", while = \"failed < 0.1 %\", from = 8 }");
-    assert_eq!(from, Some(Search { from: 8.0, ..failed }));
+    assert_eq!(from, Some(Search { from: Some(8.0), ..failed }));
 }
 
 #[test]
@@ -40,7 +42,10 @@ fn what_cannot_be_searched_for_is_told_with_its_place() {
         ),
         ("{ while = \"p99 > 20ms\" }", "it is to stay below a figure"),
         ("{ while = \"p99 < 20\" }", "`20` has no unit"),
-        ("{ while = \"throughput > 5/s\" }", "it is about none of `mean`, `p50`, `p95`, `p99` and `failed`"),
+        (
+            "{ while = \"throughput > 5/s\" }",
+            "it is about none of `mean`, `p50`, `p90`, `p95`, `p99`, `p99.9` and `failed`",
+        ),
         ("{ while = \"20ms\" }", "it is about none of"),
         ("{ while = \"p99 < 20ms\", from = 5 }", "`load.find.from` must be a text, not an integer"),
         (

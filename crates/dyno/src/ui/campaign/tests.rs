@@ -29,7 +29,7 @@ fn seconds(seconds: f64) -> Duration {
 fn fail_trial(campaign: &mut Campaign, position: usize, from: f64, to: f64) {
     let trial = campaign.plan().trials[position].id.clone();
     campaign.event(&Event::TrialStarted { trial: trial.clone() }, seconds(from));
-    campaign.event(&Event::TrialFailed { trial, reason: String::new() }, seconds(to));
+    campaign.event(&Event::TrialFailed { trial, reason: String::new(), search: None }, seconds(to));
 }
 
 fn measure_trial(campaign: &mut Campaign, position: usize, from: f64, to: f64) {
@@ -101,4 +101,16 @@ fn a_log_is_told_every_half_a_minute_where_a_long_trial_is() {
         told.extend(is_due.then_some(now));
     }
     assert_eq!(told, [30, 70]);
+}
+
+#[test]
+fn a_search_that_begins_its_trial_again_still_counts_from_its_beginning() {
+    let mut campaign = campaign();
+    let trial = campaign.plan().trials[0].id.clone();
+    for at in [0.0, 180.0, 230.0] {
+        campaign.event(&Event::TrialStarted { trial: trial.clone() }, seconds(at));
+    }
+    campaign.end(&trial, Some(seconds(240.0)));
+    let left = campaign.left(seconds(240.0)).as_secs_f64();
+    assert!((left - 3.0 * 240.0).abs() < 0.001, "{left}");
 }

@@ -1,0 +1,79 @@
+//! What happened in an interval of a trial.
+
+use crate::compact_histogram::CompactHistogram;
+use crate::failure::FailureKind;
+use crate::latency::{self, ExactLatency};
+use crate::ledger::{Outcomes, ScriptCounts};
+use crate::units::Nanos;
+use hdrhistogram::Histogram;
+use std::collections::BTreeMap;
+
+/// One interval (about a second) of a trial, for the timeline and the histogram log. Not serialised as such:
+/// the store writes histograms as `.hlog` and the rest as CSV.
+#[derive(Debug, Clone)]
+pub struct Interval {
+    /// Trial it belongs to.
+    pub trial: String,
+    /// True for warm-up, false for the measured window.
+    pub is_warmup: bool,
+    /// Start, nanoseconds since the first client began (warm-up included).
+    pub start: Nanos,
+    /// Length.
+    pub length: Nanos,
+    /// Transactions failed in it.
+    pub failed: u64,
+    /// Retries in it.
+    pub retries: u64,
+    /// Successful statements by what they left.
+    pub outcomes: Outcomes,
+    /// Statements answered with an error.
+    pub errors: u64,
+    /// Errors that clients met, by kind: each that ended an attempt of a transaction, whether it was tried again or not, and each attempt to connect anew that
+    /// failed.
+    pub errors_by_kind: BTreeMap<FailureKind, u64>,
+    /// Connections opened again.
+    pub reconnects: u64,
+    /// What a script counted by itself.
+    pub counts: ScriptCounts,
+    /// Clients in a transaction at its end.
+    pub concurrency: u64,
+    /// Open loop: transactions that were due at its end and not started. 0 in a closed loop.
+    pub queue: u64,
+    /// Sum and extremes of the committed transactions' response times.
+    pub latency: ExactLatency,
+    /// Committed transactions' response times; its length is the number of commits.
+    pub transaction: Histogram<u64>,
+    /// The same by the name of the transaction, in the workload's order; empty where transactions have none.
+    pub transactions: Vec<(String, Histogram<u64>)>,
+    /// Statements' response times by kind, in the workload's order.
+    pub statements: Vec<(String, CompactHistogram)>,
+    /// Open loop: ages of the arrivals of the whole window that did not commit. Only the last interval has them, if there are any.
+    pub censored: Option<Histogram<u64>>,
+}
+
+impl Interval {
+    /// An interval in which nothing happened.
+    #[must_use]
+    pub fn empty(trial: &str, is_warmup: bool, start: Nanos, length: Nanos, kinds: &[&str]) -> Self {
+        Self {
+            trial: trial.to_owned(),
+            is_warmup,
+            start,
+            length,
+            failed: 0,
+            retries: 0,
+            outcomes: Outcomes::default(),
+            errors: 0,
+            errors_by_kind: BTreeMap::new(),
+            reconnects: 0,
+            counts: ScriptCounts::default(),
+            concurrency: 0,
+            queue: 0,
+            latency: ExactLatency::default(),
+            transaction: latency::histogram(),
+            transactions: Vec::new(),
+            statements: kinds.iter().map(|kind| ((*kind).to_owned(), CompactHistogram::default())).collect(),
+            censored: None,
+        }
+    }
+}

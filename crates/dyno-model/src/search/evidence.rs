@@ -1,0 +1,224 @@
+//! Whether the transactions of a load step pass or fail the limit, or are too few to decide.
+//!
+//! A percentile passes only with at least [`BEYOND_MIN`] transactions expected beyond it: 1,000 for the 99th. It fails as soon as so many exceeded the limit
+//! that it fails whatever the others up to this number would take. A mean needs a standard error that is small against its distance from the limit, or
+//! against the limit. A result is *clear* when chance does not explain on which side of the limit it lies; of a step shorter than half the time
+//! that the user asked for, only a clear result counts.
+
+use super::question::{Outcome, Search, Slow};
+use crate::finding::KEPT_UP_ENOUGH;
+use crate::latency::BEYOND_MIN;
+use crate::limit::LimitMeasure;
+use crate::record::TrialRecord;
+use crate::response::Responses;
+use crate::units::millis;
+
+/// Response times in a queue depend on each other, so a result is only clear when it is so many standard errors from the limit.
+const CLEAR: f64 = 4.0;
+/// A share that is not clear counts from so many times the fewest transactions on.
+const SOUND: f64 = 5.0;
+/// A mean needs at least so many transactions, and so does the rule that the system kept up.
+const MEAN_MIN: f64 = 100.0;
+/// A mean decides when its standard error is at most this share of the limit.
+const MEAN_ERROR: f64 = 0.015;
+/// From this share of failing transactions on, a trial is not valid ([`crate::finding::Finding::Failures`]), so its load does not pass.
+const FAILING: f64 = 0.001;
+/// So many of them are not an accident.
+const FAILING_MIN: u64 = 3;
+
+/// What was measured at one load: the windows of a load step and of those that extended it.
+#[derive(Debug, Clone, Default)]
+pub struct Evidence {
+    /// Response times of the transactions that the limit is about, with the ages of arrivals without a commit.
+    pub responses: Responses,
+    /// Length of the windows, in seconds.
+    pub seconds: f64,
+    /// Transactions of any name that arrived, or were begun in a closed loop.
+    pub arrived: u64,
+    /// Those of them that committed.
+    pub committed: u64,
+    /// Those of them that failed or were cut off.
+    pub lost: u64,
+    /// True when arrivals did not wait for clients, so that the system may fall behind.
+    pub is_open_loop: bool,
+}
+
+/// What the evidence says.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Judged {
+    /// Passed, failed, or open.
+    pub outcome: Outcome,
+    /// True when chance does not explain it.
+    pub is_clear: bool,
+    /// Transactions that the limit is about.
+    pub transactions: u64,
+    /// Transactions without which nothing is decided, roughly.
+    pub needed: u64,
+    /// Transactions from which on a result counts that is not clear.
+    pub sound: u64,
+    /// As [`super::LoadStep::excess`].
+    pub excess: Option<f64>,
+    /// The figure, in milliseconds or per cent.
+    pub figure: Option<f64>,
+    /// True when the figure is only a lower bound.
+    pub is_bound: bool,
+    /// Share of the transactions that failed, in per cent, where these decided it.
+    pub failing: Option<f64>,
+}
+
+impl Evidence {
+    /// Takes what another window brought.
+    pub fn add(&mut self, other: &Self) {
+        self.responses.add(&other.responses);
+        self.seconds += other.seconds;
+        self.arrived += other.arrived;
+        self.committed += other.committed;
+        self.lost += other.lost;
+        self.is_open_loop |= other.is_open_loop;
+    }
+
+    /// Counts of a trial's window; its response times are given.
+    #[must_use]
+    pub fn of_trial(record: &TrialRecord, responses: Responses) -> Self {
+        let ledger = &record.ledger;
+        let unstarted = record.open_loop.map_or(0, |open| open.unstarted);
+        Self {
+            responses,
+            seconds: record.measured.as_secs_f64(),
+            arrived: ledger.started + unstarted,
+            committed: ledger.committed,
+            lost: ledger.failed + ledger.unfinished,
+            is_open_loop: record.open_loop.is_some(),
+        }
+    }
+
+    /// Whether the limit of a search is kept.
+    #[must_use]
+    pub fn judge(&self, search: &Search) -> Judged {
+        let mut judged = match search.measure {
+            LimitMeasure::Failed => {
+                let missing = self.arrived.saturating_sub(self.committed);
+                let judged = share(missing, self.arrived, search.below / 100.0);
+                let figure = (self.arrived > 0).then(|| 100.0 * missing as f64 / self.arrived as f64);
+                Judged { figure, ..judged }
+            }
+            LimitMeasure::P50 => self.percentile(50.0, search.below),
+            LimitMeasure::P90 => self.percentile(90.0, search.below),
+            LimitMeasure::P95 => self.percentile(95.0, search.below),
+            LimitMeasure::P99 => self.percentile(99.0, search.below),
+            LimitMeasure::P999 => self.percentile(99.9, search.below),
+            // No search is for the last three.
+            LimitMeasure::Mean | LimitMeasure::Max | LimitMeasure::Throughput | LimitMeasure::Lost => {
+                self.mean(search.below)
+            }
+        };
+        let failing = self.lost as f64 / self.arrived.max(1) as f64;
+        if search.measure != LimitMeasure::Failed && self.lost > 0 && failing >= FAILING {
+            let is_accident = self.lost < FAILING_MIN;
+            judged.outcome = if is_accident { Outcome::Open } else { Outcome::Failed };
+            judged.is_clear = true;
+            judged.failing = Some(100.0 * failing);
+        }
+        if self.is_behind() {
+            (judged.outcome, judged.is_clear) = (Outcome::Failed, true);
+        }
+        judged
+    }
+
+    /// True when the system did not do what arrived, however many more arrive up to the number that this rule needs.
+    fn is_behind(&self) -> bool {
+        let missing = self.arrived.saturating_sub(self.committed + self.lost);
+        self.is_open_loop && missing as f64 > (1.0 - KEPT_UP_ENOUGH) * (self.arrived as f64).max(MEAN_MIN)
+    }
+
+    fn percentile(&self, percentage: f64, below: f64) -> Judged {
+        let bounds = self.responses.bounds();
+        let limit = (below * 1e6) as u64;
+        let count = bounds.lower().len();
+        let within = bounds.lower().count_between(0, limit.saturating_sub(1)).min(count);
+        let judged = share(count - within, count, (100.0 - percentage) / 100.0);
+        if judged.outcome == Outcome::Open {
+            return judged;
+        }
+        let figure = bounds.percentile(percentage);
+        Judged { figure: Some(figure.as_millis()), is_bound: figure.is_bound, ..judged }
+    }
+
+    fn mean(&self, below: f64) -> Judged {
+        let bounds = self.responses.bounds();
+        let (count, mean) = (bounds.lower().len(), bounds.mean());
+        let error = millis(bounds.lower().stdev()) / (count as f64).max(1.0).sqrt();
+        let figure = mean.as_millis();
+        let is_clear = (figure - below).abs() > CLEAR * error;
+        let is_enough = count as f64 >= MEAN_MIN && (is_clear || error <= MEAN_ERROR * below);
+        let needed = count as f64 * (error / (MEAN_ERROR * below)).powi(2);
+        Judged {
+            outcome: match is_enough {
+                false => Outcome::Open,
+                true if figure < below => Outcome::Passed,
+                true => Outcome::Failed,
+            },
+            is_clear,
+            transactions: count,
+            needed: if is_enough { count } else { needed.max(MEAN_MIN) as u64 },
+            sound: if is_enough { count } else { needed.max(MEAN_MIN) as u64 },
+            excess: (count as f64 >= MEAN_MIN).then(|| (figure / below).ln()),
+            figure: (count as f64 >= MEAN_MIN).then_some(figure),
+            is_bound: mean.is_bound,
+            failing: None,
+        }
+    }
+}
+
+/// A share of `count` that has to stay at or below `most`.
+fn share(beyond: u64, count: u64, most: f64) -> Judged {
+    let (beyond, all) = (beyond as f64, count as f64);
+    // A millionth of a transaction is rounding.
+    let needed = (BEYOND_MIN / most - 1e-6).ceil();
+    let expected = most * all;
+    let is_clear = (beyond - expected).abs() > CLEAR * (expected * (1.0 - most)).sqrt().max(1.0);
+    let outcome = if beyond > most * all.max(needed) {
+        Outcome::Failed
+    } else if all >= needed {
+        Outcome::Passed
+    } else {
+        Outcome::Open
+    };
+    // Of the fewest transactions that decide, ten were expected; at most three are found by chance in one of a hundred cases.
+    let is_rare = outcome == Outcome::Passed && beyond <= 0.3 * expected;
+    Judged {
+        outcome,
+        is_clear: is_clear || is_rare,
+        transactions: count,
+        needed: needed as u64,
+        sound: (SOUND * needed) as u64,
+        excess: (all > 0.0).then(|| ((beyond + 0.5) / (most * all)).ln()),
+        figure: None,
+        is_bound: false,
+        failing: None,
+    }
+}
+
+/// The transactions that exceed the limit by themselves when nothing else is under way, by what a trial with one client says.
+#[must_use]
+pub fn slow(search: &Search, record: &TrialRecord) -> Option<Slow> {
+    let all = record.ledger.started.max(1) as f64;
+    let named = record.transactions.iter().zip(&record.ledger.transactions);
+    let named = named.filter(|(it, _)| search.transaction.as_ref().is_none_or(|name| *name == it.name));
+    let candidate = named.filter_map(|(it, counts)| {
+        let times = it.response?;
+        let typical = match search.measure {
+            LimitMeasure::Mean => times.mean,
+            _ => times.p50,
+        };
+        let weight = counts.started as f64 / all * typical.nanos;
+        let slow = Slow { transaction: Some(it.name.clone()), alone_ms: typical.as_millis() };
+        (slow.alone_ms >= search.below).then_some((weight, slow))
+    });
+    let named = candidate.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, slow)| slow);
+    let whole = || {
+        let time = record.figure(search.measure.metric()?)?;
+        Some(Slow { transaction: None, alone_ms: time })
+    };
+    named.or_else(whole)
+}

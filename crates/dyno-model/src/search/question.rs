@@ -1,0 +1,212 @@
+//! What a search asks, its load steps, and what it found.
+
+use crate::limit::LimitMeasure;
+use crate::plan::LoadBy;
+use crate::units::is_default;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
+
+/// The search ends when the lowest load that fails is at most so many times the highest that passes.
+pub const PRECISION: f64 = 1.03;
+/// Most load steps of a search, the one that is kept included; one without contradictions takes about ten.
+pub const STEPS_MAX: usize = 30;
+/// Failed steps at loads up to this factor above the upper end count as evidence for it.
+pub(super) const NEIGHBOUR: f64 = 1.12;
+/// An excess beyond this factor says nothing more about the loads between: that of a growing queue says how long it had time to grow.
+const NEAR: f64 = 4.0;
+
+/// A search for the highest load at which a figure stays below a limit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Search {
+    /// What is raised.
+    pub most: LoadBy,
+    /// What has to stay below the limit: a response time, or the share that fails.
+    pub measure: LimitMeasure,
+    /// The limit, in milliseconds or per cent.
+    pub below: f64,
+    /// The name of the transactions that the limit is about; `None`: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transaction: Option<String>,
+    /// The load of the first step; `None`: one client, or a rate that a short measurement in a closed loop suggests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<f64>,
+}
+
+/// How a load step ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// The figure stayed below the limit, and the system kept up.
+    Passed,
+    /// It did not.
+    Failed,
+    /// The transactions so far do not decide it; the next step measures more of them at the same load.
+    Open,
+    /// The load generator was at its limit, so the step says nothing about the system.
+    Generator,
+}
+
+/// One load step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadStep {
+    /// Transactions that arrived per second, or clients.
+    pub load: f64,
+    /// Measured time that the outcome rests on, in seconds, with that of the open steps before it at the same load.
+    pub seconds: f64,
+    /// Transactions that the outcome rests on, those of the open steps before it at the same load included.
+    pub transactions: u64,
+    /// Their value of [`Search::measure`]; absent where there are too few for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub figure: Option<f64>,
+    /// Logarithm of how many times as many transactions exceed the limit as may, or of the mean over its limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub excess: Option<f64>,
+    /// True when the figure is only a lower bound, because arrivals without a commit reach it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub is_bound: bool,
+    /// Committed transactions per second.
+    pub throughput: f64,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// True when the load generator was at its limit: of a step that passed, the system may take more.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub is_by_generator: bool,
+    /// Share of the machine's processors that processes used which are neither dyno's nor the server's, 0 to 1.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub others_busy: f64,
+    /// Share of the machine's processor time that other guests of the host took, 0 to 1.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub steal: f64,
+}
+
+/// Transactions of one name that exceed the limit by themselves.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Slow {
+    /// Their name; absent where transactions have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transaction: Option<String>,
+    /// What one of them takes without any other load, in milliseconds.
+    pub alone_ms: f64,
+}
+
+/// Why a search ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "end", rename_all = "kebab-case")]
+pub enum SearchEnd {
+    /// The highest load that passes lies between two loads that were measured.
+    Found,
+    /// The highest load that may be tried passed.
+    Highest,
+    /// The load generator was at its limit. A lower bound where a load passed, else undecided.
+    Generator,
+    /// No load passes, not even a single client alone.
+    FailsEverywhere {
+        /// What takes too long by itself, where it is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        slow: Option<Slow>,
+        /// Share of the transactions that failed, in per cent, where these decided it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        failing: Option<f64>,
+    },
+    /// The longest step at a load had too few transactions.
+    TooFew {
+        /// The load.
+        load: f64,
+        /// Transactions that it had.
+        transactions: u64,
+        /// Transactions that a decision needs, roughly.
+        needed: u64,
+    },
+    /// After [`STEPS_MAX`] steps the same loads still both passed and failed.
+    Unsteady,
+    /// The run was interrupted.
+    Interrupted,
+}
+
+/// What a search measured and found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SearchRecord {
+    /// What was asked.
+    pub search: Search,
+    /// Load steps in their order; the last that passed is the trial whose figures are kept.
+    pub steps: Vec<LoadStep>,
+    /// Highest load that passed, in most of its steps; absent where none did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passed: Option<f64>,
+    /// Lowest load above it that failed; absent where none did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<f64>,
+    /// Why it ended.
+    #[serde(flatten)]
+    pub end: SearchEnd,
+}
+
+impl SearchRecord {
+    /// The highest load that passes: between the two ends, where a line through the steps near them meets the limit. Where something else than the system ended
+    /// the search, the highest load that passed, which is a lower bound. `None` where the search did not find one.
+    #[must_use]
+    pub fn found(&self) -> Option<f64> {
+        let is_kept = |passed: &f64| {
+            self.steps.last().is_some_and(|step| step.load == *passed && step.outcome == Outcome::Passed)
+        };
+        let passed = self.passed.filter(is_kept)?;
+        let failed = match (&self.end, self.failed) {
+            (SearchEnd::Found, Some(failed)) => failed,
+            (SearchEnd::Highest | SearchEnd::Generator, _) => return Some(passed),
+            _ => return None,
+        };
+        let near = passed / NEIGHBOUR..=failed * NEIGHBOUR;
+        let met = self.met(near).unwrap_or_else(|| (passed * failed).sqrt());
+        Some(met.clamp(passed, failed))
+    }
+
+    /// Where the line through the steps at these loads, the excess over the logarithm of the load, meets the limit. Steps count by their transactions. `None` where it
+    /// does not rise.
+    fn met(&self, loads: RangeInclusive<f64>) -> Option<f64> {
+        let steps = self.steps.iter().filter(|step| step.is_decided() && loads.contains(&step.load));
+        let point = |step: &LoadStep| {
+            let excess = step.excess?.clamp(-NEAR.ln(), NEAR.ln());
+            Some((step.load.ln(), excess, step.transactions as f64))
+        };
+        let points: Vec<(f64, f64, f64)> = steps.filter_map(point).collect();
+        let all: f64 = points.iter().map(|(_, _, weight)| weight).sum();
+        let mean = |of: fn(&(f64, f64, f64)) -> f64| points.iter().map(|it| of(it) * it.2).sum::<f64>() / all;
+        let (x, y) = (mean(|it| it.0), mean(|it| it.1));
+        let sum =
+            |of: &dyn Fn(f64, f64) -> f64| points.iter().map(|it| it.2 * of(it.0 - x, it.1 - y)).sum::<f64>();
+        let slope = sum(&|x, y| x * y) / sum(&|x, _| x * x);
+        (slope.is_finite() && slope > 1.0).then(|| (x - y / slope).exp())
+    }
+
+    /// True when it ended without a load, and some load may pass.
+    #[must_use]
+    pub fn is_undecided(&self) -> bool {
+        self.found().is_none() && !matches!(self.end, SearchEnd::FailsEverywhere { .. })
+    }
+
+    /// True when the system may take more than [`Self::found`]: something else ended the search, or the load generator was at its limit in the step that is kept.
+    #[must_use]
+    pub fn is_bound(&self) -> bool {
+        let kept = self.steps.last().is_some_and(|step| step.is_by_generator);
+        kept || matches!(self.end, SearchEnd::Highest | SearchEnd::Generator)
+    }
+
+    /// What disturbed the steps in which loads failed that are near the result, as the largest share over them: processors used by other processes, and
+    /// processor time that other guests of the host took. Such a step may have failed because of it.
+    #[must_use]
+    pub fn disturbance(&self) -> (f64, f64) {
+        let upper = self.failed.unwrap_or(f64::INFINITY) * NEIGHBOUR;
+        let decisive =
+            || self.steps.iter().filter(|step| step.outcome == Outcome::Failed && step.load <= upper);
+        let most = |share: fn(&LoadStep) -> f64| decisive().map(share).fold(0.0, f64::max);
+        (most(|step| step.others_busy), most(|step| step.steal))
+    }
+}
+
+impl LoadStep {
+    /// True when it passed or failed.
+    pub(super) fn is_decided(&self) -> bool {
+        matches!(self.outcome, Outcome::Passed | Outcome::Failed)
+    }
+}

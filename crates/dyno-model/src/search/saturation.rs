@@ -1,0 +1,588 @@
+//! Which load is measured next, and for how long.
+//!
+//! A search for a rate starts from a short measurement in a closed loop, whose throughput the rate can hardly exceed. Loads rise until one fails, or fall until one passes; then the
+//! gap between the two is halved (on the scale of logarithms) until it is [`PRECISION`]. Far from the result, steps are short and only clear results count; near it they
+//! take half the time that the user asked for, and the load that is kept takes all of it. Single steps mislead: one meets a checkpoint, another has luck. So every
+//! step counts by its length, not the last one: the gap is where the least time was spent on the wrong side, its upper end needs two failed steps nearby, and its
+//! lower end has to pass once more, as the trial whose figures are kept.
+//!
+//! A step in which the load generator was at its limit decides nothing unless it passed. It is repeated, and then the load counts as out of reach.
+
+use super::evidence::{Evidence, Judged};
+use super::question::{
+    LoadStep, NEIGHBOUR, Outcome, PRECISION, STEPS_MAX, Search, SearchEnd, SearchRecord, Slow,
+};
+use crate::limit::LimitMeasure;
+use crate::plan::LoadBy;
+use crate::units::Nanos;
+
+/// Loads change by at most this factor while only one end is known.
+const FACTOR_MAX: f64 = 2.0;
+/// The first change of the load.
+const FACTOR_FIRST: f64 = 1.25;
+/// The first rate over the throughput of the closed loop.
+const OF_CAPACITY: f64 = 0.8;
+/// Ends nearer to each other than this are measured by fine steps.
+const FINE: f64 = 1.15;
+/// Steps at a load in which the generator was at its limit, before the load counts as out of reach.
+const GENERATOR_STEPS: usize = 3;
+/// Loads out of reach after which a search ends.
+const GENERATOR_LOADS: usize = 2;
+/// A load is extended to at most so many times the time that the user asked for ...
+const CAP_TIMES: f64 = 10.0;
+/// ... or to this time, in seconds.
+const CAP_MIN: f64 = 60.0;
+/// Coarse and fine steps of a search that meets no contradictions, beside the one that is kept.
+const USUAL: (usize, usize) = (5, 3);
+/// Loads outside are not tried.
+const RATES: (f64, f64) = (0.1, 1e7);
+const CLIENTS_MIN: f64 = 1.0;
+
+/// How long a load is measured, in seconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Window {
+    /// Before it.
+    pub warmup: f64,
+    /// The measured time.
+    pub seconds: f64,
+}
+
+/// The lengths of steps, by what the user asked for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Lengths {
+    /// Of the load that is kept.
+    pub full: Window,
+}
+
+impl Lengths {
+    /// The warm-up and the measured time that the user asked for.
+    #[must_use]
+    pub fn new(warmup: Nanos, duration: Nanos) -> Self {
+        Self { full: Window { warmup: warmup.as_secs_f64(), seconds: duration.as_secs_f64() } }
+    }
+
+    /// Steps of a usual search, and their time in seconds, warm-ups included.
+    #[must_use]
+    pub fn usual(&self) -> (usize, f64) {
+        let time = |window: Window| window.warmup + window.seconds;
+        let (coarse, fine) = USUAL;
+        let times = [(coarse, self.window(self.coarse())), (fine, self.window(self.fine())), (1, self.full)];
+        (coarse + fine + 1, times.map(|(count, window)| count as f64 * time(window)).iter().sum())
+    }
+
+    /// The most that all windows of a search may take together, in seconds.
+    #[must_use]
+    pub fn most(&self) -> f64 {
+        2.0 * STEPS_MAX as f64 * self.full.seconds.max(10.0)
+    }
+
+    /// Of steps far from the result: a tenth of the time, at least a second.
+    #[must_use]
+    pub fn coarse(&self) -> f64 {
+        (self.full.seconds / 10.0).max(1.0).min(self.full.seconds)
+    }
+
+    /// Of steps near it: half of the time, at least two seconds.
+    #[must_use]
+    pub fn fine(&self) -> f64 {
+        (self.full.seconds / 2.0).max(2.0).min(self.full.seconds)
+    }
+
+    /// Of all steps at one load, one after the other.
+    #[must_use]
+    pub fn cap(&self) -> f64 {
+        (self.full.seconds * CAP_TIMES).max(CAP_MIN)
+    }
+
+    /// A step of this length, with a warm-up in proportion.
+    #[must_use]
+    pub fn window(&self, seconds: f64) -> Window {
+        let share = (seconds / self.full.seconds).min(1.0);
+        Window { warmup: self.full.warmup.min((self.full.warmup * share).max(0.5)), seconds }
+    }
+}
+
+/// What a search measures next.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Next {
+    /// All clients in a closed loop, as a hint where to begin: [`SaturationSearch::take_capacity`].
+    Capacity(Window),
+    /// One client in a closed loop: whether the limit can be kept at all. [`SaturationSearch::take_alone`].
+    Alone(Window),
+    /// A load: [`SaturationSearch::take`].
+    Load(f64, Window),
+    /// The highest load that passed, once more; when it passes, the search is over, and the figures of this step are kept: [`SaturationSearch::take`].
+    Keep(f64, Window),
+    /// Nothing: the search is over without a step to keep.
+    Over,
+}
+
+/// What is known above the highest load that passed.
+enum Upper {
+    /// Nothing.
+    Open,
+    /// The lowest load that fails.
+    Failed(f64),
+    /// The lowest load that the generator cannot offer.
+    OutOfReach(f64),
+}
+
+/// What a window brought.
+#[derive(Debug, Clone, Default)]
+pub struct Observed {
+    /// What the outcome follows from.
+    pub evidence: Evidence,
+    /// Committed transactions per second.
+    pub throughput: f64,
+    /// True when the load generator was at its limit.
+    pub is_by_generator: bool,
+    /// As [`LoadStep::others_busy`].
+    pub others_busy: f64,
+    /// As [`LoadStep::steal`].
+    pub steal: f64,
+    /// What exceeds the limit by itself, where that can be told.
+    pub slow: Option<Slow>,
+}
+
+/// The state of a search.
+#[derive(Debug, Clone)]
+pub struct SaturationSearch {
+    search: Search,
+    lengths: Lengths,
+    /// Lowest and highest load that may be tried.
+    range: (f64, f64),
+    /// Where it begins; `None` before the closed loop was measured.
+    start: Option<f64>,
+    /// True when it begins near the result of an earlier search.
+    is_near: bool,
+    steps: Vec<LoadStep>,
+    /// What was measured at the load of the last step, while that is open.
+    evidence: Evidence,
+    /// By what loads rise or fall while only one end is known.
+    factor: f64,
+    /// Measured time of all windows, in seconds.
+    spent: f64,
+    /// Throughput of one client alone where it keeps the limit; 0 where that could not be told.
+    alone: Option<f64>,
+    /// How often one client alone did not keep it.
+    alone_failed: u32,
+    end: Option<SearchEnd>,
+}
+
+impl SaturationSearch {
+    /// Begins where the search says. `clients` is the number of clients of the configuration, the most that may be tried.
+    #[must_use]
+    pub fn new(search: Search, clients: u32, lengths: Lengths) -> Self {
+        let range = match search.most {
+            LoadBy::Rate => RATES,
+            LoadBy::Clients => (CLIENTS_MIN, clients.into()),
+        };
+        let start = search.from.or((search.most == LoadBy::Clients).then_some(CLIENTS_MIN));
+        let factor = if search.from.is_some() || start.is_some() { FACTOR_MAX } else { FACTOR_FIRST };
+        Self {
+            search,
+            lengths,
+            range,
+            start,
+            is_near: false,
+            steps: Vec::new(),
+            evidence: Evidence::default(),
+            factor,
+            spent: 0.0,
+            alone: None,
+            alone_failed: 0,
+            end: None,
+        }
+    }
+
+    /// The same, near the result of another search of the same configuration: with small steps at first.
+    #[must_use]
+    pub fn near(self, found: f64) -> Self {
+        Self { start: Some(found), is_near: true, factor: PRECISION, ..self }
+    }
+
+    /// What is measured next.
+    #[must_use]
+    pub fn next(&self) -> Next {
+        if self.end.is_some() {
+            return Next::Over;
+        }
+        let Some(start) = self.start else {
+            return Next::Capacity(self.lengths.window(self.lengths.coarse()));
+        };
+        if let Some(again) = self.again() {
+            return again;
+        }
+        match (self.passed(), self.upper()) {
+            (Some(passed), _) if self.steps.len() + 1 == STEPS_MAX => self.keep(passed),
+            (None, Upper::Open) => self.load(self.enough(start)),
+            (None, Upper::OutOfReach(load)) => self.load(self.at(load / FACTOR_MAX.powi(2))),
+            (None, Upper::Failed(_)) if self.needs_alone() => self.alone_window(),
+            (None, Upper::Failed(failed)) => self.load(self.below(failed)),
+            (Some(passed), Upper::OutOfReach(load)) => match self.is_near_reach(passed, load) {
+                true => self.keep(passed),
+                false => self.load(self.at((passed * load).sqrt())),
+            },
+            (Some(passed), Upper::Open) if passed >= self.range.1 => self.keep(passed),
+            (Some(passed), Upper::Open) => self.load(self.above(passed)),
+            (Some(passed), Upper::Failed(failed)) => match self.between(passed, failed) {
+                Some(middle) => self.load(middle),
+                None if !self.is_sure(failed) => self.load(failed),
+                None => self.keep(passed),
+            },
+        }
+    }
+
+    fn passed(&self) -> Option<f64> {
+        self.gap().0
+    }
+
+    /// What is known above the highest load that passed.
+    fn upper(&self) -> Upper {
+        let (passed, failed) = self.gap();
+        let is_between =
+            |load: &f64| *load > passed.unwrap_or(0.0) && failed.is_none_or(|failed| *load < failed);
+        match (self.out_of_reach().find(is_between), failed) {
+            (Some(load), _) => Upper::OutOfReach(load),
+            (None, Some(failed)) => Upper::Failed(failed),
+            (None, None) => Upper::Open,
+        }
+    }
+
+    /// More of the load of the last step, where that decided nothing.
+    fn again(&self) -> Option<Next> {
+        let last = self.steps.last()?;
+        match last.outcome {
+            Outcome::Open => Some(Next::Load(last.load, self.more(last.transactions))),
+            Outcome::Generator if self.generator_steps(last.load) < GENERATOR_STEPS => {
+                Some(Next::Load(last.load, self.window(last.load)))
+            }
+            _ => None,
+        }
+    }
+
+    /// How long a load is measured again whose transactions were too few so far.
+    fn more(&self, transactions: u64) -> Window {
+        let Lengths { full, .. } = self.lengths;
+        let spent = self.evidence.seconds;
+        let judged = self.evidence.judge(&self.search);
+        let needed = if judged.outcome == Outcome::Open { judged.needed } else { judged.sound } as f64;
+        let total = match transactions {
+            0 => 3.0 * spent,
+            some => spent * 1.1 * needed / some as f64,
+        };
+        // Not at once: a load that fails may show it sooner.
+        let more = (total - spent).min(full.seconds.max(3.0 * spent)).max(self.fine() - spent);
+        let left = self.lengths.cap() - spent;
+        self.lengths.window(more.max(self.lengths.coarse()).min(left.max(0.1)))
+    }
+
+    fn alone_window(&self) -> Next {
+        let spent = self.evidence.seconds;
+        let window = match spent > 0.0 {
+            true => self.more(self.evidence.responses.count()),
+            false => self.lengths.window(self.lengths.coarse()),
+        };
+        Next::Alone(window)
+    }
+
+    /// Length of a fine step: long enough for an overload of [`PRECISION`] to grow into a wait as long as the limit, where that takes no more than twice the time that
+    /// the user asked for.
+    fn fine(&self) -> f64 {
+        let growth = match self.search.measure {
+            LimitMeasure::Failed => 0.0,
+            _ => self.search.below / 1e3 / (PRECISION - 1.0),
+        };
+        self.lengths.fine().max(growth.min(2.0 * self.lengths.full.seconds))
+    }
+
+    fn load(&self, load: f64) -> Next {
+        Next::Load(load, self.window(load))
+    }
+
+    /// As long as the user asked for, or as it took to decide that the load passes.
+    fn keep(&self, load: f64) -> Next {
+        let took = self.steps.iter().filter(|step| step.load == load && step.outcome == Outcome::Passed);
+        let took = took.map(|step| step.seconds).fold(self.seconds_needed(load), f64::max);
+        Next::Keep(
+            load,
+            Window {
+                seconds: took.clamp(self.lengths.full.seconds, self.lengths.cap()),
+                ..self.lengths.full
+            },
+        )
+    }
+
+    /// How long a load is measured at first: as many transactions as a decision needs are to arrive, but no more than twice the time that the user asked for.
+    fn window(&self, load: f64) -> Window {
+        let is_fine =
+            self.is_near || matches!(self.gap(), (Some(passed), Some(failed)) if failed / passed <= FINE);
+        let base = if is_fine { self.fine() } else { self.lengths.coarse() };
+        self.lengths.window(base.max(self.seconds_needed(load).min(2.0 * self.lengths.full.seconds)))
+    }
+
+    /// How long it takes until enough transactions have arrived.
+    fn seconds_needed(&self, load: f64) -> f64 {
+        match self.search.most {
+            LoadBy::Rate => 1.1 * self.needed() / load,
+            LoadBy::Clients => 0.0,
+        }
+    }
+
+    /// Transactions without which nothing is decided.
+    fn needed(&self) -> f64 {
+        Evidence::default().judge(&self.search).needed as f64
+    }
+
+    /// A first load at which enough transactions arrive in the time that the user asked for.
+    fn enough(&self, start: f64) -> f64 {
+        match self.search.most {
+            LoadBy::Rate => self.at(start.max(1.1 * self.needed() / self.lengths.full.seconds)),
+            LoadBy::Clients => self.at(start),
+        }
+    }
+
+    /// The closed loop committed so many transactions per second.
+    pub fn take_capacity(&mut self, throughput: f64) {
+        let start = OF_CAPACITY * throughput;
+        self.start = Some(if start > 0.0 { start } else { RATES.0 });
+    }
+
+    /// What one client brought in a closed loop.
+    pub fn take_alone(&mut self, observed: &Observed) {
+        self.evidence.add(&observed.evidence);
+        let judged = self.evidence.judge(&self.search);
+        let is_decided = judged.outcome != Outcome::Open;
+        if judged.outcome == Outcome::Failed && !observed.is_by_generator {
+            self.alone_failed += 1;
+            // Once may be a checkpoint.
+            if self.alone_failed >= 2 {
+                let slow = observed.slow.clone();
+                self.end = Some(SearchEnd::FailsEverywhere { slow, failing: judged.failing });
+            }
+        } else if is_decided || self.is_exhausted(&self.evidence) {
+            self.alone = Some(if is_decided { observed.throughput } else { 0.0 });
+        } else {
+            return;
+        }
+        self.evidence = Evidence::default();
+    }
+
+    /// How the load went that [`Self::next`] named; the step is written down. `true` when it is the one to keep.
+    pub fn take(&mut self, observed: &Observed) -> bool {
+        let (load, window, is_kept) = match self.next() {
+            Next::Load(load, window) => (load, window, false),
+            Next::Keep(load, window) => (load, window, true),
+            Next::Capacity(_) | Next::Alone(_) | Next::Over => unreachable!("a load was asked for"),
+        };
+        let step = self.judged(load, window, is_kept, observed);
+        let outcome = step.outcome;
+        self.spent += window.seconds;
+        if step.is_decided() {
+            self.widen();
+        }
+        self.steps.push(step);
+        match outcome {
+            Outcome::Open if self.is_exhausted(&self.evidence) => self.give_up(load),
+            Outcome::Open => {}
+            _ => self.evidence = Evidence::default(),
+        }
+        if is_kept && outcome == Outcome::Passed {
+            self.end = Some(self.reason());
+            return true;
+        }
+        if self.end.is_none() {
+            self.end = self.is_over(observed);
+        }
+        false
+    }
+
+    /// How a load went. Evidence of a step that the generator spoiled is thrown away.
+    fn judged(&mut self, load: f64, window: Window, is_kept: bool, observed: &Observed) -> LoadStep {
+        let mut evidence = self.evidence.clone();
+        evidence.add(&observed.evidence);
+        let judged = evidence.judge(&self.search);
+        let is_sound = evidence.seconds >= 0.99 * self.fine() && judged.transactions >= judged.sound;
+        let is_long = is_kept || is_sound || self.is_exhausted(&evidence);
+        let outcome = match judged.outcome {
+            Outcome::Passed if is_long || judged.is_clear => Outcome::Passed,
+            _ if observed.is_by_generator => Outcome::Generator,
+            Outcome::Failed if is_long || judged.is_clear => Outcome::Failed,
+            _ => Outcome::Open,
+        };
+        if outcome != Outcome::Generator {
+            self.evidence = evidence;
+        }
+        LoadStep {
+            load,
+            seconds: self.evidence.seconds.max(window.seconds),
+            transactions: judged.transactions,
+            figure: judged.figure,
+            excess: judged.excess,
+            is_bound: judged.is_bound,
+            throughput: observed.throughput,
+            outcome,
+            is_by_generator: observed.is_by_generator,
+            others_busy: observed.others_busy,
+            steal: observed.steal,
+        }
+    }
+
+    /// By how much the next load differs, as long as only one end is known.
+    fn widen(&mut self) {
+        let (passed, failed) = self.gap();
+        if passed.is_some() && failed.is_some() {
+            // Should one of the ends have been luck, the other side is near.
+            self.factor = PRECISION;
+        } else if !self.steps.is_empty() {
+            self.factor = self.factor.powi(2).min(FACTOR_MAX);
+        }
+    }
+
+    /// True when a load may not be measured any longer.
+    fn is_exhausted(&self, evidence: &Evidence) -> bool {
+        evidence.seconds >= 0.99 * self.lengths.cap() || self.spent >= self.lengths.most()
+    }
+
+    /// A load at which transactions are too few however long it is measured.
+    fn give_up(&mut self, load: f64) {
+        let Judged { transactions, needed, .. } = self.evidence.judge(&self.search);
+        self.end = Some(SearchEnd::TooFew { load, transactions, needed });
+    }
+
+    /// Why a search that has a step to keep ended.
+    fn reason(&self) -> SearchEnd {
+        let passed = self.passed().unwrap_or_default();
+        match self.upper() {
+            Upper::Failed(failed) if failed / passed <= NEIGHBOUR => SearchEnd::Found,
+            Upper::OutOfReach(_) => SearchEnd::Generator,
+            Upper::Open if passed >= self.range.1 => SearchEnd::Highest,
+            Upper::Failed(_) | Upper::Open => SearchEnd::Unsteady,
+        }
+    }
+
+    /// Why a search ends without a step to keep.
+    fn is_over(&self, observed: &Observed) -> Option<SearchEnd> {
+        let last = self.steps.last()?;
+        let is_out = |load: f64| self.generator_steps(load) >= GENERATOR_STEPS;
+        match (self.passed(), self.upper()) {
+            (None, Upper::Failed(failed)) if failed <= self.range.0 => {
+                let failing = observed.evidence.judge(&self.search).failing;
+                Some(SearchEnd::FailsEverywhere { slow: observed.slow.clone(), failing })
+            }
+            (None, Upper::OutOfReach(_)) if self.out_of_reach().count() >= GENERATOR_LOADS => {
+                Some(SearchEnd::Generator)
+            }
+            // It passed once, and the generator could not do it again.
+            (Some(passed), _) if passed == last.load && is_out(passed) => Some(SearchEnd::Generator),
+            _ => {
+                let is_spent = self.steps.len() >= STEPS_MAX || self.spent >= self.lengths.most();
+                is_spent.then_some(SearchEnd::Unsteady)
+            }
+        }
+    }
+
+    /// The gap between what passes and what fails: highest load below, and lowest load above it, that were measured. The least time was spent on its wrong side; of
+    /// several such gaps it is the lowest.
+    fn gap(&self) -> (Option<f64>, Option<f64>) {
+        let decided = || self.steps.iter().filter(|step| step.is_decided());
+        let mut loads: Vec<f64> = decided().map(|step| step.load).collect();
+        loads.sort_by(f64::total_cmp);
+        loads.dedup();
+        let wrong = |upper: usize| {
+            let is_above = |step: &LoadStep| loads.get(upper).is_some_and(|upper| step.load >= *upper);
+            let is_wrong = |step: &&LoadStep| is_above(step) == (step.outcome == Outcome::Passed);
+            decided().filter(is_wrong).map(|step| self.weight(step)).sum::<f64>()
+        };
+        let best = (0..=loads.len()).min_by(|a, b| wrong(*a).total_cmp(&wrong(*b))).unwrap_or(0);
+        (best.checked_sub(1).map(|lower| loads[lower]), loads.get(best).copied())
+    }
+
+    /// What a step weighs against others: 1 for a fine one.
+    fn weight(&self, step: &LoadStep) -> f64 {
+        (step.seconds / self.fine()).min(1.0)
+    }
+
+    /// True when fine steps failed at this load or just above it twice or more, and at this load no less often than they passed.
+    fn is_sure(&self, failed: f64) -> bool {
+        let fine = || self.steps.iter().filter(|step| step.is_decided() && self.weight(step) >= 0.99);
+        let has_failed = |step: &&LoadStep| step.outcome == Outcome::Failed;
+        let here = || fine().filter(|step| step.load == failed);
+        let near = fine().filter(|step| (failed..=failed * NEIGHBOUR).contains(&step.load));
+        let failed_here = here().filter(has_failed).count();
+        near.filter(has_failed).count() >= 2 && failed_here > 0 && 2 * failed_here >= here().count()
+    }
+
+    /// Loads that the generator cannot offer.
+    fn out_of_reach(&self) -> impl Iterator<Item = f64> {
+        let mut loads: Vec<f64> = self.steps.iter().map(|step| step.load).collect();
+        loads.sort_by(f64::total_cmp);
+        loads.dedup();
+        loads.into_iter().filter(|load| self.generator_steps(*load) >= GENERATOR_STEPS)
+    }
+
+    fn generator_steps(&self, load: f64) -> usize {
+        self.steps.iter().filter(|step| step.load == load && step.outcome == Outcome::Generator).count()
+    }
+
+    /// True when a load out of reach is so near to one that passed, or so many are, that nothing between is worth trying.
+    fn is_near_reach(&self, passed: f64, load: f64) -> bool {
+        load / passed <= NEIGHBOUR || self.out_of_reach().count() >= GENERATOR_LOADS
+    }
+
+    /// A rate is only lowered further when a single client keeps the limit.
+    fn needs_alone(&self) -> bool {
+        let failed = self.steps.iter().filter(|step| step.outcome == Outcome::Failed);
+        self.search.most == LoadBy::Rate && self.alone.is_none() && failed.count() >= 2
+    }
+
+    /// The lowest load that was tried.
+    #[must_use]
+    pub fn lowest(&self) -> f64 {
+        self.steps.iter().map(|step| step.load).fold(f64::INFINITY, f64::min)
+    }
+
+    /// The last load step.
+    #[must_use]
+    pub fn last(&self) -> Option<&LoadStep> {
+        self.steps.last()
+    }
+
+    /// What was measured and found so far.
+    #[must_use]
+    pub fn into_record(self) -> SearchRecord {
+        let (passed, failed) = self.gap();
+        let end = self.end.unwrap_or(SearchEnd::Interrupted);
+        SearchRecord { search: self.search, passed, failed, steps: self.steps, end }
+    }
+
+    /// A load that can be tried, near a number: a whole number of clients, or a rate of three digits.
+    fn at(&self, load: f64) -> f64 {
+        let load = load.clamp(self.range.0, self.range.1);
+        match self.search.most {
+            LoadBy::Clients => load.round(),
+            LoadBy::Rate => {
+                let unit = 10_f64.powf(load.log10().floor() - 2.0);
+                (load / unit).round() * unit
+            }
+        }
+    }
+
+    fn above(&self, passed: f64) -> f64 {
+        let next = self.at(passed * self.factor);
+        if next > passed { next } else { self.at(passed + 1.0) }
+    }
+
+    fn below(&self, failed: f64) -> f64 {
+        // One client alone keeps the limit, so a load that keeps half of one busy is likely to.
+        let alone = self.alone.filter(|alone| *alone > 0.0).map_or(f64::INFINITY, |alone| alone / 2.0);
+        let next = self.at((failed / self.factor.max(FACTOR_FIRST)).min(alone.max(failed / 8.0)));
+        if next < failed { next } else { self.at(failed - 1.0) }
+    }
+
+    /// What lies between two loads, where they are not near enough.
+    fn between(&self, passed: f64, failed: f64) -> Option<f64> {
+        let middle = self.at((passed * failed).sqrt());
+        (failed / passed > PRECISION && passed < middle && middle < failed).then_some(middle)
+    }
+}

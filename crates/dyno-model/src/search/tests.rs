@@ -1,0 +1,334 @@
+use super::evidence::Evidence;
+use super::simulation::{Queue, Ran, Trouble, run, told};
+use super::*;
+use crate::latency::record;
+use crate::limit::LimitMeasure;
+use crate::plan::LoadBy;
+use crate::random::SplitMix64;
+
+const P99: Search =
+    Search { most: LoadBy::Rate, measure: LimitMeasure::P99, below: 20.0, transaction: None, from: None };
+const MEAN: Search = Search { measure: LimitMeasure::Mean, below: 110.0, ..P99 };
+
+const fn lengths(warmup: f64, seconds: f64) -> Lengths {
+    Lengths { full: Window { warmup, seconds } }
+}
+
+/// Those of a line without `--duration`.
+const USUAL: Lengths = lengths(2.0, 10.0);
+
+const fn queue(servers: usize, mean_ms: f64) -> Queue {
+    Queue { servers, mean_ms, slow: None }
+}
+
+/// How many searches of each kind are simulated; for the figures of decision 022 `DYNO_SEARCHES=1000`.
+fn searches(usual: u64) -> std::ops::Range<u64> {
+    0..std::env::var("DYNO_SEARCHES").map_or(usual, |number| number.parse().expect("a number"))
+}
+
+fn simulated(search: &Search, lengths: Lengths, queue: Queue, seed: u64, trouble: Trouble) -> Ran {
+    let state = SaturationSearch::new(search.clone(), queue.servers as u32, lengths);
+    run(state, queue, seed, trouble)
+}
+
+#[test]
+fn nineteen_of_twenty_searches_are_within_five_per_cent_of_a_queues_formula() {
+    // Searches, queues, the load at which the figure of the M/M/c queue is the limit (Erlang's C), and the seconds that half of them may take.
+    let rows = [
+        (P99, USUAL, queue(8, 2.0), 3_745.18, 60.0),
+        (P99, USUAL, queue(4, 1.0), 3_763.08, 60.0),
+        (P99, USUAL, queue(16, 4.0), 3_492.12, 60.0),
+        (MEAN, USUAL, queue(64, 100.0), 594.5, 100.0),
+        (MEAN, lengths(0.2, 2.0), queue(64, 100.0), 594.5, 100.0),
+    ];
+    for (search, lengths, queue, truth, usual) in rows {
+        let (mut off, mut times, mut undecided) = (Vec::new(), Vec::new(), 0);
+        for seed in searches(40) {
+            let Ran { record, seconds } = simulated(&search, lengths, queue, seed, Trouble::Quiet);
+            times.push(seconds);
+            match record.found() {
+                Some(found) => off.push(found / truth - 1.0),
+                None => undecided += 1,
+            }
+        }
+        off.sort_by(f64::total_cmp);
+        times.sort_by(f64::total_cmp);
+        let (count, middle, steps) = (off.len(), off.len() / 2, times.len());
+        let bad = off.iter().filter(|off| off.abs() > 0.05).count();
+        println!(
+            "{queue:?} {search:?}: off by {:+.3} to {:+.3}, median {:+.3}, {bad} of {steps} by more than 5 %, {undecided} undecided; {:.0} s, at most {:.0} s",
+            off[0],
+            off[count - 1],
+            off[middle],
+            times[middle],
+            times[steps - 1]
+        );
+        assert!(20 * (bad + undecided) <= steps, "{queue:?}: {undecided} {off:?}");
+        assert!(times[middle] <= usual, "{queue:?}: {times:?}");
+    }
+}
+
+#[test]
+fn a_search_that_begins_with_single_transactions_finds_nothing_wrong() {
+    for seed in searches(10) {
+        let search = Search { from: Some(2.0), ..MEAN };
+        let record = simulated(&search, lengths(0.2, 2.0), queue(64, 100.0), seed, Trouble::Quiet).record;
+        let is_near = |found: f64| (found / 594.5 - 1.0).abs() < 0.1;
+        assert!(record.found().map_or(record.is_undecided(), is_near), "seed {seed}: {}", told(&record));
+    }
+}
+
+/// A twentieth of the transactions takes 30 ms whatever the load.
+const WITH_SLOW: Queue = Queue { servers: 16, mean_ms: 0.2, slow: Some((0.05, 30.0)) };
+
+#[test]
+fn a_transaction_that_exceeds_the_limit_by_itself_fails_at_every_load() {
+    for (seed, from) in searches(4).flat_map(|seed| [(seed, None), (seed, Some(100.0)), (seed, Some(2.0))]) {
+        let Ran { record, seconds } =
+            simulated(&Search { from, ..P99 }, USUAL, WITH_SLOW, seed, Trouble::Quiet);
+        let slow = Slow { transaction: Some("slow".to_owned()), alone_ms: 30.0 };
+        let expected = SearchEnd::FailsEverywhere { slow: Some(slow), failing: None };
+        assert_eq!((record.end.clone(), record.found()), (expected, None), "{}", told(&record));
+        assert!(seconds < 60.0 && !record.is_undecided(), "{seconds}");
+    }
+}
+
+#[test]
+fn a_late_generator_ends_a_search_undecided_or_with_a_lower_bound() {
+    let mut bounds = 0;
+    for seed in searches(4) {
+        let of = |below, late| {
+            let search = Search { below, ..P99 };
+            simulated(&search, USUAL, queue(8, 2.0), seed, Trouble::Late(late)).record
+        };
+        // Every step fails because of the generator. Lower loads are no cure.
+        let record = of(20.0, 25.0);
+        assert_eq!((record.end.clone(), record.found()), (SearchEnd::Generator, None), "{}", told(&record));
+        assert!(record.is_undecided() && record.steps.len() <= 6, "{}", told(&record));
+        // Steps that pass all the same say what the system takes at least.
+        let record = of(60.0, 25.0);
+        assert!(record.is_undecided() || record.is_bound(), "{}", told(&record));
+        assert!(record.found().is_none_or(|found| found < 4_000.0), "{}", told(&record));
+        bounds += usize::from(record.found().is_some());
+    }
+    assert!(bounds > 0);
+}
+
+#[test]
+fn a_figure_that_other_processes_moved_is_marked() {
+    let mut moved = 0;
+    for seed in searches(20) {
+        for (most, search) in [(1.3, P99), (3.0, P99), (1.5, MEAN)] {
+            let (queue, truth) =
+                if search == P99 { (queue(8, 2.0), 3_745.18) } else { (queue(64, 100.0), 594.5) };
+            let record = simulated(&search, USUAL, queue, seed, Trouble::Others(most)).record;
+            let is_off = record.found().is_some_and(|found| (found / truth - 1.0).abs() > 0.1);
+            moved += usize::from(is_off);
+            assert!(!is_off || record.is_bound() || record.disturbance().0 > 0.0, "{}", told(&record));
+        }
+    }
+    assert!(moved > 0, "the machine was busy enough to matter");
+}
+
+/// A step whose 99th percentile is known to be this, in milliseconds.
+fn observed(figure: f64, window: Window) -> Observed {
+    let mut evidence = Evidence {
+        seconds: window.seconds,
+        arrived: 20_000,
+        committed: 20_000,
+        is_open_loop: true,
+        ..Evidence::default()
+    };
+    evidence.responses.committed.record_n(1_000_000, 19_700).unwrap();
+    evidence.responses.committed.record_n((figure * 1e6) as u64, 300).unwrap();
+    Observed { evidence, throughput: 2_000.0, ..Observed::default() }
+}
+
+/// Runs a search on a system that is a function of the load, and of the number of the step.
+fn synthetic(mut state: SaturationSearch, system: impl Fn(f64, usize) -> f64) -> SearchRecord {
+    for number in 0.. {
+        match state.next() {
+            Next::Capacity(_) => state.take_capacity(2_000.0),
+            Next::Alone(window) => state.take_alone(&observed(system(0.0, number), window)),
+            Next::Load(load, window) | Next::Keep(load, window) => {
+                if state.take(&observed(system(load, number), window)) {
+                    break;
+                }
+            }
+            Next::Over => break,
+        }
+    }
+    state.into_record()
+}
+
+/// The 99th percentile of an M/M/1 queue: exponential with rate `capacity - load`.
+fn ideal(capacity: f64) -> impl Fn(f64, usize) -> f64 {
+    move |load, _| if load < capacity { 1e3 * 100_f64.ln() / (capacity - load) } else { 1e6 }
+}
+
+fn state(search: Search) -> SaturationSearch {
+    SaturationSearch::new(search, 64, USUAL)
+}
+
+#[test]
+fn both_ends_are_measured_twice_and_the_lower_one_is_kept() {
+    for capacity in [300.0, 1_234.0, 56_789.0] {
+        let truth = capacity - 1e3 * 100_f64.ln() / P99.below;
+        let record = synthetic(state(P99), ideal(capacity));
+        let (passed, failed) = (record.passed.unwrap(), record.failed.unwrap());
+        assert!(
+            (passed..=failed).contains(&truth) && failed / passed <= PRECISION * 1.01,
+            "{}",
+            told(&record)
+        );
+        assert!((record.found().unwrap() / truth - 1.0).abs() < 0.031 && !record.is_bound());
+        let fine =
+            |load: f64| record.steps.iter().filter(move |step| step.load >= load && step.seconds >= 5.0);
+        assert!(
+            fine(failed).filter(|step| step.outcome == Outcome::Failed).count() >= 2,
+            "{}",
+            told(&record)
+        );
+        let last = record.steps.last().unwrap();
+        assert!((last.load, last.outcome) == (passed, Outcome::Passed) && last.seconds >= 10.0, "{last:?}");
+        assert!(record.steps.len() <= 20, "{}", told(&record));
+    }
+}
+
+#[test]
+fn a_second_search_begins_near_the_first_and_takes_few_steps() {
+    let record = synthetic(state(P99).near(1_000.0), ideal(1_234.0));
+    assert!(record.steps.len() <= 6, "{}", told(&record));
+    let far = synthetic(state(P99).near(1_000.0), ideal(5_000.0));
+    assert!((far.found().unwrap() / 4_770.0 - 1.0).abs() < 0.02, "{}", told(&far));
+}
+
+#[test]
+fn a_step_that_met_a_checkpoint_does_not_end_the_search_below() {
+    let calm = synthetic(state(P99), ideal(1_234.0)).found().unwrap();
+    for odd in 0..12 {
+        let unlucky = synthetic(
+            state(P99),
+            |load, number| if number == odd { 1e3 } else { ideal(1_234.0)(load, number) },
+        );
+        let lucky = synthetic(
+            state(P99),
+            |load, number| if number == odd { 2.0 } else { ideal(1_234.0)(load, number) },
+        );
+        for record in [unlucky, lucky] {
+            let found = record.found().unwrap_or_else(|| panic!("step {odd}: {}", told(&record)));
+            assert!((found / calm - 1.0).abs() < 0.04, "step {odd}: {}", told(&record));
+        }
+    }
+}
+
+#[test]
+fn whole_clients_are_tried_up_to_the_most_there_may_be() {
+    let search = Search { most: LoadBy::Clients, ..P99 };
+    let of = |most, system: fn(f64, usize) -> f64| {
+        synthetic(SaturationSearch::new(search.clone(), most, USUAL), system)
+    };
+    let record = of(64, |clients, _| clients + 0.5);
+    assert_eq!((record.passed, record.failed, &record.end), (Some(19.0), Some(20.0), &SearchEnd::Found));
+    let open = of(10, |clients, _| clients);
+    assert_eq!((open.found(), open.failed, open.is_bound()), (Some(10.0), None, true), "{}", told(&open));
+    assert!(matches!(of(64, |_, _| 1e4).end, SearchEnd::FailsEverywhere { .. }));
+}
+
+#[test]
+fn no_search_takes_more_steps_than_the_documents_say() {
+    let mut longest = 0;
+    for seed in 0..200 {
+        let mut random = SplitMix64(seed);
+        let figures: Vec<f64> = (0..100).map(|_| if random.bits() % 2 == 0 { 1.0 } else { 100.0 }).collect();
+        let record = synthetic(state(P99), |_, number| figures[number]);
+        assert!(record.steps.len() <= STEPS_MAX, "{}", told(&record));
+        let is_kept = record.steps.last().is_some_and(|step| step.outcome == Outcome::Passed);
+        assert!(record.found().is_none() || is_kept, "{}", told(&record));
+        longest = longest.max(record.steps.len());
+    }
+    assert_eq!(longest, STEPS_MAX);
+}
+
+fn evidence(count: u64, beyond: u64) -> Evidence {
+    let mut evidence = Evidence { seconds: 1.0, arrived: count, committed: count, ..Evidence::default() };
+    (0..count).for_each(|at| {
+        record(&mut evidence.responses.committed, if at < beyond { 30_000_000 } else { 1_000_000 });
+    });
+    evidence
+}
+
+#[test]
+fn few_transactions_decide_nothing_but_what_more_of_them_cannot_change() {
+    let of = |search: &Search, count, beyond| evidence(count, beyond).judge(search).outcome;
+    let p95 = Search { measure: LimitMeasure::P95, ..P99 };
+    let mean = Search { measure: LimitMeasure::Mean, ..P99 };
+    let rows = [
+        // The 18 transactions of a step that once decided "1.24 transactions per second", and what a percentile needs.
+        (&P99, 18, 0, Outcome::Open),
+        (&P99, 0, 0, Outcome::Open),
+        (&P99, 999, 0, Outcome::Open),
+        (&P99, 1_000, 0, Outcome::Passed),
+        (&P99, 1_000, 11, Outcome::Failed),
+        // Eleven of a thousand are too many, whatever the others would take.
+        (&P99, 300, 11, Outcome::Failed),
+        (&P99, 300, 10, Outcome::Open),
+        (&p95, 199, 0, Outcome::Open),
+        (&p95, 200, 0, Outcome::Passed),
+        (&mean, 1, 1, Outcome::Open),
+        (&mean, 99, 0, Outcome::Open),
+        (&mean, 200, 0, Outcome::Passed),
+        (&mean, 200, 200, Outcome::Failed),
+    ];
+    for (search, count, beyond, expected) in rows {
+        assert_eq!(of(search, count, beyond), expected, "{:?} {count} {beyond}", search.measure);
+    }
+}
+
+#[test]
+fn who_falls_behind_or_fails_does_not_pass() {
+    let with = |change: fn(&mut Evidence)| {
+        let mut evidence = Evidence { is_open_loop: true, ..evidence(2_000, 0) };
+        change(&mut evidence);
+        evidence.judge(&P99).outcome
+    };
+    assert_eq!(with(|_| {}), Outcome::Passed);
+    assert_eq!(with(|it| it.arrived = 2_100), Outcome::Failed, "4 % are no keeping up");
+    assert_eq!(
+        with(|it| (it.arrived, it.lost) = (2_010, 10)),
+        Outcome::Failed,
+        "who fails quickly is not fast"
+    );
+    assert_eq!(
+        with(|it| (it.arrived, it.lost) = (2_000, 2)),
+        Outcome::Open,
+        "two failures may be an accident"
+    );
+    assert_eq!(with(|it| (it.arrived, it.lost) = (2_001, 1)), Outcome::Passed);
+    // Of four arrivals one is not answered: that is no falling behind.
+    let mut few = Evidence { is_open_loop: true, ..evidence(3, 0) };
+    few.arrived = 4;
+    assert_eq!(few.judge(&P99).outcome, Outcome::Open);
+    let failed = Search { measure: LimitMeasure::Failed, below: 1.0, ..P99 };
+    let mut failing = evidence(980, 0);
+    (failing.arrived, failing.lost) = (1_000, 20);
+    let judged = failing.judge(&failed);
+    assert_eq!((judged.outcome, judged.figure), (Outcome::Failed, Some(2.0)));
+}
+
+#[test]
+fn a_load_with_too_few_transactions_ends_the_search_undecided() {
+    // One transaction a second, never slow.
+    let mut state = SaturationSearch::new(Search { most: LoadBy::Clients, ..P99 }, 8, USUAL);
+    let mut seconds = 0.0;
+    while let Next::Load(_, window) = state.next() {
+        seconds += window.seconds;
+        let mut evidence = evidence(window.seconds as u64, 0);
+        evidence.seconds = window.seconds;
+        state.take(&Observed { evidence, ..Observed::default() });
+    }
+    let record = state.into_record();
+    assert!(matches!(record.end, SearchEnd::TooFew { load: 1.0, needed: 1_000, .. }), "{}", told(&record));
+    assert!(record.is_undecided() && seconds <= 101.0, "{seconds}");
+    assert!(record.steps.iter().all(|step| step.outcome == Outcome::Open));
+}

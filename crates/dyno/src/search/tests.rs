@@ -1,0 +1,222 @@
+use super::*;
+use dyno_model::event::Phase;
+use dyno_model::latency::histogram;
+use dyno_model::ledger::{Ledger, TransactionCount};
+use dyno_model::limit::LimitMeasure;
+use dyno_model::plan::{LoadPlan, Variation, WorkloadPlan};
+use dyno_model::record::{NamedTransactions, OpenLoop};
+use dyno_model::response::{Bounded, ResponseSummary};
+use std::collections::BTreeSet;
+
+fn search() -> Search {
+    Search { most: LoadBy::Rate, measure: LimitMeasure::P95, below: 20.0, transaction: None, from: None }
+}
+
+#[derive(Default)]
+struct Listening(Vec<String>);
+
+impl Listener for Listening {
+    fn event(&mut self, event: &Event) {
+        self.0.push(match event {
+            Event::TrialStarted { trial } => format!("started {trial}"),
+            Event::Stepped { number, .. } => format!("stepped {number}"),
+            other => format!("{other:?}"),
+        });
+    }
+
+    fn interval(&mut self, _interval: &Interval) {
+        self.0.push("interval".to_owned());
+    }
+}
+
+/// A server that does 1,000 transactions per second; a tenth of them takes so long.
+struct Server {
+    slow_ms: u64,
+    /// True when the first step that is to be kept meets a checkpoint.
+    is_unlucky: bool,
+    /// The measurement in which the user interrupts.
+    cut: usize,
+    findings: Vec<Finding>,
+    measured: Vec<(String, Option<f64>)>,
+}
+
+impl Server {
+    fn new() -> Self {
+        Self { slow_ms: 1, is_unlucky: false, cut: 0, findings: Vec::new(), measured: Vec::new() }
+    }
+
+    fn measure(&mut self, trial: &Trial, under: &Treatment, listener: &mut dyn Listener) -> TrialRecord {
+        self.measured.push((trial.id.clone(), under.load.rate));
+        listener.event(&Event::PhaseStarted { trial: trial.id.clone(), phase: Phase::Ramp });
+        let StopRule::Duration(measured) = under.load.stop else { panic!("a duration") };
+        let seconds = measured.as_secs_f64();
+        let arrived = (under.load.rate.unwrap_or(1_000.0) * seconds) as u64;
+        let is_kept = !trial.id.contains("-s");
+        let is_unlucky = is_kept && std::mem::take(&mut self.is_unlucky);
+        let is_passing = under.load.rate.is_none_or(|rate| rate <= 1_000.0) && !is_unlucky;
+        let committed = if is_passing { arrived } else { arrived / 2 };
+        let slow = committed / 10;
+        let mut interval = Interval::empty(&trial.id, false, Nanos(0), measured, &[]);
+        let (mut fast, mut late) = (histogram(), histogram());
+        fast.record_n(1_000_000, committed - slow).unwrap();
+        late.record_n(self.slow_ms * 1_000_000, slow).unwrap();
+        interval.transaction.add(&fast).unwrap();
+        interval.transaction.add(&late).unwrap();
+        interval.transactions = vec![("fast".to_owned(), fast), ("slow".to_owned(), late)];
+        listener.interval(&interval);
+        let named = |name: &str, ms: u64| NamedTransactions {
+            name: name.to_owned(),
+            response: Some(ResponseSummary {
+                count: 1,
+                p50: Bounded::value(ms as f64 * 1e6),
+                ..ResponseSummary::default()
+            }),
+            ..NamedTransactions::default()
+        };
+        let count = |name: &str, started: u64| TransactionCount {
+            name: name.to_owned(),
+            started,
+            committed: started,
+            ..TransactionCount::default()
+        };
+        let mut findings = self.findings.clone();
+        if self.measured.len() == self.cut {
+            findings.push(Finding::CutShort { reason: "interrupted".to_owned() });
+        }
+        TrialRecord {
+            trial: trial.clone(),
+            measured,
+            ledger: Ledger {
+                started: committed,
+                committed,
+                transactions: vec![count("fast", committed - slow), count("slow", slow)],
+                ..Ledger::default()
+            },
+            transactions: vec![named("fast", 1), named("slow", self.slow_ms)],
+            open_loop: under.load.rate.map(|_| OpenLoop {
+                arrived,
+                unstarted: arrived - committed,
+                ..OpenLoop::default()
+            }),
+            findings,
+            ..TrialRecord::default()
+        }
+    }
+}
+
+fn run(
+    searches: &mut Searches,
+    search: &Search,
+    block: u32,
+    server: &mut Server,
+) -> (Result<TrialRecord, Missing>, Vec<String>) {
+    let seconds = |seconds: u64| Nanos(seconds * 1_000_000_000);
+    let treatment = Treatment {
+        system: 0,
+        clients: 8,
+        workload: WorkloadPlan::new("idle", dyno_model::catalog::WorkloadOptions::default()),
+        load: LoadPlan {
+            find: Some(search.clone()),
+            warmup: seconds(2),
+            ..LoadPlan::new(StopRule::Duration(seconds(10)))
+        },
+        levels: Vec::new(),
+        variation: Variation::default(),
+        beside: Vec::new(),
+    };
+    let trial = Trial { id: format!("b0{block}-001"), block, treatment: 0 };
+    let mut heard = Listening::default();
+    let result = searches.run(search, &trial, &treatment, &mut heard, &mut |trial, under, listener| {
+        Ok(server.measure(trial, under, listener))
+    });
+    (result, heard.0)
+}
+
+fn found(outcome: Result<TrialRecord, Missing>) -> TrialRecord {
+    outcome.unwrap_or_else(|_| panic!("it finds something"))
+}
+
+#[test]
+fn each_step_has_a_name_of_its_own_and_the_last_is_the_trial() {
+    let mut searches = Searches::default();
+    let mut server = Server::new();
+    let (first, heard) = run(&mut searches, &search(), 1, &mut server);
+    let record = found(first);
+    let result = record.search.as_ref().unwrap();
+    assert!((result.passed.unwrap()..=result.failed.unwrap()).contains(&1_000.0), "{result:?}");
+    let names: Vec<&str> = server.measured.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!((names[0], names[names.len() - 1]), ("b01-001-s01", "b01-001"));
+    assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
+    assert_eq!(server.measured[0].1, None, "it begins with a closed loop");
+    let of = |heard: &[String], what: &str| heard.iter().filter(|it| it.starts_with(what)).count();
+    assert_eq!(of(&heard, "stepped"), result.steps.len());
+    assert_eq!(
+        (of(&heard, "PhaseStarted"), of(&heard, "interval")),
+        (1, 1),
+        "of the kept step alone: {heard:?}"
+    );
+
+    let mut again = Server::new();
+    let near = found(run(&mut searches, &search(), 2, &mut again).0).search.unwrap();
+    assert!(again.measured.len() < server.measured.len(), "{near:?}");
+    let at = again.measured[0].1.unwrap();
+    assert!((at / result.found().unwrap() - 1.0).abs() < 0.01, "{at}");
+
+    // What is to be kept meets a checkpoint.
+    let mut unlucky = Server { is_unlucky: true, ..Server::new() };
+    let (third, heard) = run(&mut searches, &search(), 3, &mut unlucky);
+    let passed = found(third).search.unwrap().passed.unwrap();
+    assert!((passed / result.passed.unwrap() - 1.0).abs() < 0.07, "{passed}");
+    assert_eq!(of(&heard, "started b03-001"), 1, "what was written of the attempt does not count: {heard:?}");
+}
+
+#[test]
+fn a_search_that_finds_nothing_says_what_takes_too_long() {
+    let mut server = Server { slow_ms: 30, ..Server::new() };
+    let (outcome, heard) = run(&mut Searches::default(), &search(), 1, &mut server);
+    let Err(Missing::Search(result)) = outcome else { panic!("no load passes") };
+    let SearchEnd::FailsEverywhere { slow: Some(slow), .. } = &result.end else { panic!("{result:?}") };
+    assert_eq!((slow.transaction.as_deref(), slow.alone_ms), (Some("slow"), 30.0));
+    assert_eq!(heard.iter().filter(|it| it.starts_with("stepped")).count(), result.steps.len());
+    let told = dyno_report::no_load(&result.search, &result.end, result.steps.len(), dyno_report::EN);
+    assert_eq!(told, "p95 < 20 ms fails at every load; slow alone takes 30.0 ms");
+
+    // The others pass.
+    let of_fast = Search { transaction: Some("fast".to_owned()), ..search() };
+    let mut server = Server { slow_ms: 30, ..Server::new() };
+    found(run(&mut Searches::default(), &of_fast, 1, &mut server).0);
+}
+
+#[test]
+fn a_search_that_is_interrupted_keeps_its_steps() {
+    for cut in [1, 4, 9] {
+        let mut server = Server { cut, ..Server::new() };
+        let (outcome, heard) = run(&mut Searches::default(), &search(), 1, &mut server);
+        let record = found(outcome);
+        let result = record.search.as_ref().unwrap();
+        assert_eq!((&result.end, record.trial.id.as_str()), (&SearchEnd::Interrupted, "b01-001"));
+        let stepped = heard.iter().filter(|it| it.starts_with("stepped")).count();
+        assert_eq!(
+            (result.steps.len(), stepped, result.found()),
+            (cut.saturating_sub(2), cut.saturating_sub(2), None)
+        );
+    }
+}
+
+#[test]
+fn trouble_of_the_machine_ends_the_search_or_is_told_with_its_result() {
+    let busy = Finding::GeneratorBusy { share: 0.95 };
+    let mut server = Server { slow_ms: 30, findings: vec![busy.clone()], ..Server::new() };
+    let (outcome, _) = run(&mut Searches::default(), &search(), 1, &mut server);
+    let Err(Missing::Search(result)) = outcome else { panic!("nothing is known") };
+    assert_eq!((&result.end, result.is_undecided()), (&SearchEnd::Generator, true));
+
+    let mut server = Server { findings: vec![busy], ..Server::new() };
+    let record = found(run(&mut Searches::default(), &search(), 1, &mut server).0);
+    assert!(record.search.as_ref().unwrap().is_bound() && record.is_valid(), "{:?}", record.search);
+
+    let others = Finding::OthersBusy { share: 0.4, processes: Vec::new() };
+    let mut server = Server { findings: vec![others.clone()], ..Server::new() };
+    let record = found(run(&mut Searches::default(), &search(), 1, &mut server).0);
+    assert_eq!(record.findings, [others], "once");
+}
