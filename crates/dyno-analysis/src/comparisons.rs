@@ -38,7 +38,7 @@ pub(crate) fn compare(view: &View<'_>, share: f64) -> Compared {
     let rules = Rules::default();
     let enabled = view.plan().blocks as usize >= MIN_REPEATS;
     let pairs = pairs(view);
-    let metrics = view.judged_by();
+    let metrics = view.plan().metrics();
     let families: Vec<Vec<Measured>> = metrics
         .iter()
         .map(|metric| {
@@ -47,14 +47,14 @@ pub(crate) fn compare(view: &View<'_>, share: f64) -> Compared {
         .collect();
     let family = count(pairs.len());
     let groups = if enabled { questions::groups(view.plan(), &pairs) } else { Vec::new() };
+    // Questions by metric: the primary ones first.
     let mut asked: Vec<Asked<'_>> = Vec::new();
-    for (at, (measured, metric)) in families.iter().zip(metrics).enumerate() {
+    for (at, (measured, metric)) in families.iter().zip(&metrics).enumerate() {
         let ask = |group| Asked::new(view, &pairs, measured, *metric, at * pairs.len(), group);
         asked.extend(groups.iter().map(ask));
     }
-    let judged =
-        gate::judge(&asked.iter().map(|it| it.known.clone()).collect::<Vec<_>>(), gate::REPORT, rules);
-    // Cells of both metrics stand one after the other.
+    let judged = judge(&asked, groups.len(), rules);
+    // Cells of all metrics stand one after the other.
     let mut of_cells: Vec<Option<Judgement>> = vec![None; pairs.len() * metrics.len()];
     for (it, judged) in asked.iter().zip(&judged) {
         it.cells
@@ -62,9 +62,9 @@ pub(crate) fn compare(view: &View<'_>, share: f64) -> Compared {
             .zip(&judged.cells)
             .for_each(|(at, judgement)| of_cells[it.offset + at] = Some(*judgement));
     }
-    let first = || asked.iter().zip(&judged).filter(|(it, _)| it.metric == metrics[0]);
+    let first = || asked.iter().zip(&judged).take(groups.len());
     let open = first().filter_map(|(it, judged)| it.chance(judged, share, rules)).collect();
-    let number_asked = count(first().count());
+    let number_asked = count(groups.len());
     let several = asked.iter().zip(judged).filter(|(it, _)| it.measured.len() > 1);
     let questions = several.map(|(it, judged)| it.question(view, &pairs, &judged, rules)).collect();
     let all = families.into_iter().flatten().zip(of_cells);
@@ -77,6 +77,14 @@ pub(crate) fn compare(view: &View<'_>, share: f64) -> Compared {
         family,
     };
     Compared { questions, comparisons, rules, asked: number_asked, open }
+}
+
+/// Judges questions, which are in the order of metrics, so many of each: every question with all its metrics.
+fn judge(asked: &[Asked<'_>], questions: usize, rules: Rules) -> Vec<gate::QuestionVerdicts> {
+    let metrics = |question: usize| asked.iter().skip(question).step_by(questions.max(1));
+    let known = |question: usize| metrics(question).map(|it| it.known.clone()).collect::<Vec<_>>();
+    let judged = gate::judge(&(0..questions).map(known).collect::<Vec<_>>(), gate::REPORT, rules);
+    (0..asked.len()).map(|at| judged[at % questions][at / questions].clone()).collect()
 }
 
 /// Paired tests borrow strength from each other.
@@ -97,7 +105,7 @@ struct Asked<'a> {
     measured: Vec<&'a Measured>,
     /// The indices of those pairs that are tested.
     cells: Vec<usize>,
-    /// Those of them that the answer rests on.
+    /// Those of its pairs that an answer can rest on: two blocks have both sides.
     used: Vec<usize>,
     /// Where the comparisons of its metric begin.
     offset: usize,
@@ -127,7 +135,8 @@ impl<'a> Asked<'a> {
             .unzip();
         // With figures that are only bounds in some cells, the mean over the others would flatter.
         let has_bounds = of_group().any(|(_, it)| it.comparison.effect.bound.is_some());
-        let answer = if has_bounds { None } else { questions::answer(view, metric, &cells, MIN_REPEATS) };
+        let (used, cells) = if has_bounds { Default::default() } else { (used, cells) };
+        let answer = questions::answer(view, metric, &cells, MIN_REPEATS);
         let tests: Vec<RatioTest> = enough().map(|(_, _, test)| test).collect();
         let known = gate::QuestionTests {
             // The only comparison of a question is the answer itself.
@@ -181,8 +190,7 @@ impl<'a> Asked<'a> {
         judged: &gate::QuestionVerdicts,
         rules: Rules,
     ) -> Question {
-        let used = self.used.iter().filter(|_| self.answer.is_some());
-        let used: Vec<&Pair> = used.map(|at| &pairs[*at]).collect();
+        let used: Vec<&Pair> = self.used.iter().map(|at| &pairs[*at]).collect();
         let clients: BTreeSet<u32> =
             used.iter().map(|pair| view.plan().treatments[pair.subject].clients).collect();
         let not_working = |of: fn(&Effect) -> Option<NotWorking>| {

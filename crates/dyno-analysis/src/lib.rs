@@ -132,7 +132,7 @@ pub fn analyse(data: &RunData) -> ReportModel {
         completeness,
         conclusions: Vec::new(),
         factors: view.run.plan.factors.clone(),
-        judged_by: view.judged_by()[0],
+        judged_by: view.plan().primary_metric(),
         compare: view.run.plan.compare,
         lines: view.lines.clone(),
         treatments,

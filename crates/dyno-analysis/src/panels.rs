@@ -15,7 +15,7 @@ use dyno_model::record::is_rate;
 use std::iter::zip;
 
 pub(crate) fn panels(view: &View<'_>) -> Vec<Panel> {
-    let searched = view.judged_by().iter().copied().filter(|metric| metric.searched().is_some());
+    let searched = view.plan().metrics().into_iter().filter(|metric| metric.searched().is_some());
     [Metric::Throughput, Metric::MeanMs, Metric::P95Ms, Metric::P99Ms]
         .into_iter()
         .chain(searched)

@@ -35,7 +35,7 @@ pub struct Pilot {
 #[must_use]
 pub fn pilot(data: &RunData) -> Option<Pilot> {
     let view = View::new(data);
-    let metric = view.judged_by()[0];
+    let metric = view.plan().primary_metric();
     let differences = comparisons::differences(&view, metric);
     if let Some((deviation, comparisons, degrees)) = pooled(&differences) {
         return Some(Pilot { metric, deviation, comparisons, degrees });

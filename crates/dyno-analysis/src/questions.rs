@@ -6,7 +6,7 @@ use crate::lines::level_name;
 use crate::model::{ComparisonOf, Interaction, InteractionWith, Place, RatioScatter, Scatter, Varied};
 use crate::pairs::Pair;
 use crate::stats::compare::{self, RatioTest};
-use crate::stats::mixed::{self, Components, Fit, Row};
+use crate::stats::mixed::{self, Fit, Row};
 use crate::stats::strata::{self, Placed};
 use crate::stats::within::variance_of_means;
 use crate::view::View;
@@ -92,18 +92,18 @@ pub(crate) fn answer(view: &View<'_>, metric: Metric, cells: &[Cell<'_>], least:
         cells.iter().flat_map(|cell| [cell.pair.subject, cell.pair.baseline]).collect();
     let treatments: Vec<usize> = treatments.into_iter().collect();
     let (rows, strata) = rows(view.plan(), cells, &treatments);
-    let fit = mixed::fit(&rows, Components::Free)?;
     let number = |treatment: usize| treatments.binary_search(&treatment).expect("those of the cells, sorted");
-    let sides = cells.iter().map(|cell| [cell.pair.subject, cell.pair.baseline].map(number)).collect();
-    let model = Model { fit, sides };
-    let whole = model.fit.contrast(&model.whole())?;
+    let sides: Vec<[usize; 2]> =
+        cells.iter().map(|cell| [cell.pair.subject, cell.pair.baseline].map(number)).collect();
     let own: Vec<(f64, f64)> = cells.iter().map(Cell::own_variance).collect();
-    let degrees = whole.degrees.min(mixed::own_degrees(&own, blocks));
+    let all: Vec<usize> = (0..sides.len()).collect();
+    let mixed::Effect { fit, whole, share } =
+        mixed::effect(&rows, &weights(&sides, &all), &own, blocks as f64 - 1.0)?;
+    let model = Model { fit, sides };
     let pairs: Vec<&Pair> = cells.iter().map(|cell| cell.pair).collect();
     let interactions = ways(&settings(view.plan(), &pairs));
-    let share = degrees / whole.degrees;
     Some(Answer {
-        test: RatioTest::of(whole.estimate, whole.error, degrees, blocks).at_look(view.levels),
+        test: RatioTest::of(whole.estimate, whole.error, whole.degrees, blocks).at_look(view.levels),
         scatter: Some(model.scatter(&strata, whole.error, within(view, metric, &treatments))),
         interactions: interactions
             .iter()
@@ -226,22 +226,22 @@ pub(crate) struct Model {
     pub(crate) sides: Vec<[usize; 2]>,
 }
 
-impl Model {
-    /// Weights of means for the mean effect over some cells.
-    fn weights(&self, cells: &[usize]) -> Vec<f64> {
-        let means = self.sides.iter().flatten().max().map_or(0, |last| last + 1);
-        let mut weights = vec![0.0; means];
-        let share = 1.0 / cells.len() as f64;
-        for [subject, baseline] in cells.iter().map(|cell| self.sides[*cell]) {
-            weights[subject] += share;
-            weights[baseline] -= share;
-        }
-        weights
+/// Weights of means for the mean effect over some cells, whose means are numbered.
+fn weights(sides: &[[usize; 2]], cells: &[usize]) -> Vec<f64> {
+    let means = sides.iter().flatten().max().map_or(0, |last| last + 1);
+    let mut weights = vec![0.0; means];
+    let share = 1.0 / cells.len() as f64;
+    for [subject, baseline] in cells.iter().map(|cell| sides[*cell]) {
+        weights[subject] += share;
+        weights[baseline] -= share;
     }
+    weights
+}
 
+impl Model {
     /// Weights of means for the mean effect over all cells.
     pub(crate) fn whole(&self) -> Vec<f64> {
-        self.weights(&(0..self.sides.len()).collect::<Vec<_>>())
+        weights(&self.sides, &(0..self.sides.len()).collect::<Vec<_>>())
     }
 
     /// Where the scatter comes from; `error` is that of the answer.
@@ -274,7 +274,8 @@ impl Model {
 
     /// Whether the effect differs between levels; `share` of the model's degrees of freedom are believed.
     pub(crate) fn interaction(&self, way: &Way, share: f64) -> Option<Interaction> {
-        let effects: Vec<Vec<f64>> = way.levels.iter().map(|(_, cells)| self.weights(cells)).collect();
+        let effects: Vec<Vec<f64>> =
+            way.levels.iter().map(|(_, cells)| weights(&self.sides, cells)).collect();
         let mean = |at: usize| effects.iter().map(|effect| effect[at]).sum::<f64>() / effects.len() as f64;
         let apart: Vec<Vec<f64>> = effects
             .iter()

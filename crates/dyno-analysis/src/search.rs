@@ -7,7 +7,7 @@ use dyno_model::search::{LoadStep, SearchEnd, SearchRecord};
 use dyno_store::TrialOutcome;
 
 pub(crate) fn searches(view: &View<'_>) -> Vec<SearchRow> {
-    let metric = view.judged_by()[0];
+    let metric = view.plan().primary_metric();
     let row = |(index, treatment): (usize, &dyno_model::plan::Treatment)| {
         let trials = || view.plan().trials.iter().filter(|trial| trial.treatment == index);
         let steps = |trial: &Trial| {

@@ -28,8 +28,10 @@ fn treatment_row(view: &View<'_>, index: usize, treatment: &Treatment) -> Treatm
     let measured = view.measured(index);
     let valid: Vec<_> = view.valid(index).collect();
     let sum = |pick: fn(&TrialRecord) -> u64| measured.iter().map(|record| pick(record)).sum::<u64>();
-    let committed = sum(|record| record.ledger.committed);
     let retries = total(measured, Ledger::known_retries);
+    // As of all figures: of the valid trials. What failed is of all, because it is why some are invalid.
+    let committed = valid.iter().map(|record| record.ledger.committed).sum::<u64>();
+    let retries_of_valid = total(&valid, Ledger::known_retries);
     let validity = match (measured.len(), valid.len()) {
         (0, _) => Validity::Missing,
         (_, 0) => Validity::Invalid,
@@ -60,7 +62,7 @@ fn treatment_row(view: &View<'_>, index: usize, treatment: &Treatment) -> Treatm
         failed_by_kind: kinds(measured, |record| &record.ledger.failed_by_kind),
         retries_by_kind: kinds(measured, |record| &record.ledger.retries_by_kind),
         errors: errors(measured),
-        retries_per_commit: retries
+        retries_per_commit: retries_of_valid
             .map(|retries| if committed == 0 { 0.0 } else { retries as f64 / committed as f64 }),
         lost_percent: checks::commit_audit(measured).map(|audit| audit.lost_percent),
         audit: measured.iter().map(|record| record.audit.verdict()).max().unwrap_or(AuditVerdict::NotChecked),

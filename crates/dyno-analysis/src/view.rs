@@ -9,7 +9,7 @@ use crate::stats::looks::Levels;
 use dyno_model::event::{Look, StopReason};
 use dyno_model::finding::{Finding, Severity};
 use dyno_model::latency;
-use dyno_model::plan::{LoadBy, LoadPlan, Metric, Plan, Treatment};
+use dyno_model::plan::{Metric, Plan, Treatment};
 use dyno_model::record::TrialRecord;
 use dyno_model::response::Responses;
 use dyno_store::{Run, RunData, TrialData, TrialOutcome};
@@ -70,24 +70,6 @@ impl<'a> View<'a> {
 
     pub(crate) fn plan(&self) -> &'a Plan {
         &self.run.plan
-    }
-
-    /// What treatments are judged by, what answers the run's questions first. In a closed loop throughput is what the system makes of its clients, and the mean
-    /// response time only the number of clients over it. In an open loop throughput is given, unless more arrives than the system can do, and
-    /// response times are what it makes of that. Where the load is searched for, what was found is all: response times are then near the same limit.
-    pub(crate) fn judged_by(&self) -> &'static [Metric] {
-        let loads = || self.plan().treatments.iter().map(|treatment| &treatment.load);
-        let all_find =
-            |most| loads().all(|load| load.find.as_ref().is_some_and(|search| search.most == most));
-        if all_find(LoadBy::Rate) {
-            &[Metric::HighestRate]
-        } else if all_find(LoadBy::Clients) {
-            &[Metric::MostClients]
-        } else if loads().all(LoadPlan::gives_throughput) {
-            &[Metric::P95Ms, Metric::MeanMs]
-        } else {
-            &[Metric::Throughput, Metric::P95Ms]
-        }
     }
 
     pub(crate) fn measured(&self, treatment: usize) -> &[&'a TrialRecord] {

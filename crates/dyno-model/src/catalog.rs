@@ -117,7 +117,7 @@ pub struct ScriptText {
 }
 
 /// A file whose text is read when it is needed, and must then be the same.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ScriptFile {
     /// Where it is.
     pub path: PathBuf,

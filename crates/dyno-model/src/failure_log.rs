@@ -5,6 +5,7 @@ use crate::failure::OperationFailure;
 use crate::printable;
 use crate::secret::Secret;
 use crate::units::{Nanos, is_default};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Sorts of failures that are kept of a trial; the numbers by kind in the books have all.
@@ -14,7 +15,7 @@ const MESSAGE_MAX: usize = 500;
 const SQL_MAX: usize = 1_000;
 
 /// The first failure with its kind, number, SQLSTATE and statement, and how many there were of that sort.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FailureDetail {
     /// What the database or system said. Its message is shortened, and holds no password.
     #[serde(flatten)]
@@ -55,7 +56,7 @@ pub struct Failed<'a> {
 }
 
 /// Sorts of failures in the order of their first occurrence, at most 50.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct FailureLog(pub Vec<FailureDetail>);
 

@@ -55,7 +55,7 @@ pub struct Ledger {
 }
 
 /// A count of [`Ledger`] that another program may leave out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum UnknownCount {
     /// [`Ledger::failed`].

@@ -56,6 +56,9 @@ pub struct Plan {
     /// What is compared, where the spec says; otherwise systems, and the levels of every factor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compare: Option<Compare>,
+    /// The metric that is tested first, where the spec says; otherwise see [`Plan::primary_metric`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub primary: Option<Metric>,
     /// What figures have to keep to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<Limit>,
@@ -261,6 +264,31 @@ impl Plan {
     #[must_use]
     pub fn is_copyable(&self, system: usize) -> bool {
         matches!(&self.systems[system].source, SystemSource::Managed(server) if server.is_copyable())
+    }
+
+    /// The metric that questions are about first. In a closed loop throughput is what the system makes of its clients, and the mean response time only the number of
+    /// clients over it. In an open loop throughput is given, unless more arrives than the system can do, and response times are what it makes of that. Where
+    /// the load is searched for, what was found is all: response times are then near the same limit.
+    #[must_use]
+    pub fn primary_metric(&self) -> Metric {
+        self.metrics()[0]
+    }
+
+    /// The metrics that treatments are compared by, the primary one first.
+    #[must_use]
+    pub fn metrics(&self) -> Vec<Metric> {
+        let loads = || self.treatments.iter().map(|treatment| &treatment.load);
+        let all_find = |most| loads().all(|load| load.find.as_ref().is_some_and(|search| search.most == most));
+        if all_find(LoadBy::Rate) {
+            return vec![Metric::HighestRate];
+        }
+        if all_find(LoadBy::Clients) {
+            return vec![Metric::MostClients];
+        }
+        let is_given = loads().all(LoadPlan::gives_throughput);
+        let usual =
+            if is_given { [Metric::P95Ms, Metric::MeanMs] } else { [Metric::Throughput, Metric::P95Ms] };
+        lists::distinct(self.primary.into_iter().chain(usual))
     }
 
     /// True when the data are looked at after each block, and may end the run.

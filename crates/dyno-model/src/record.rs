@@ -2,7 +2,6 @@
 
 use crate::audit::AuditRecord;
 use crate::catalog::Growth;
-use crate::compact_histogram::CompactHistogram;
 use crate::failure_log::FailureLog;
 use crate::fault::FaultRecord;
 use crate::finding::{Finding, KEPT_UP, LAG_JUDGED, LAG_SHARE, Severity};

@@ -1,6 +1,7 @@
 //! What a database holds when clients begin: tables with their columns, indexes and sizes. Figures of one schema are no repeats of another's.
 
 use crate::checksum::checksum;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -16,7 +17,7 @@ const SIZE_RATIO: f64 = 1.1;
 const SMALL_BYTES: u64 = 1 << 20;
 
 /// A database's tables.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Schema {
     /// A sign of all tables, columns and indexes, sizes left out.
     pub fingerprint: String,
@@ -28,7 +29,7 @@ pub struct Schema {
 }
 
 /// One table.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct TableSchema {
     /// Columns with their types, in their order.
     pub columns: Vec<String>,

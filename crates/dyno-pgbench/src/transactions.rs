@@ -6,7 +6,7 @@ use crate::expression::Value;
 use crate::expression::parser::DEFAULT_SEED;
 use crate::perform::{Performer, Program, Stop, attempt, first_words, roll_back};
 use crate::random::Generator;
-use crate::script::{self, Action, Amount, DEFINING, Script, Store};
+use crate::script::{self, Action, Amount, DEFINING, Script};
 use crate::sending::{self, Settable, Which};
 use crate::setup::Setup;
 use crate::terminal::Terminal;

@@ -55,7 +55,7 @@ fn text_begins(line: &str) -> Option<usize> {
         && gutter.trim_end().chars().all(|c| c.is_ascii_digit())
     {
         // What a server said stands behind such a line, too.
-        let is_said = gutter.is_empty() && code.starts_with(|c| c == ' ');
+        let is_said = gutter.is_empty() && code.starts_with(' ');
         let word = code.trim_start().chars().next()?;
         return (is_said && code.len() - code.trim_start().len() == 1 && !"^-_|".contains(word))
             .then_some(blanks + 2);

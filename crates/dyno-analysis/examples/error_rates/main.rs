@@ -1,14 +1,16 @@
 //! How often reports are wrong, and how often they find what is there: the tables of docs/statistics.md.
 //!
-//! `cargo run --release -p dyno-analysis --example error_rates -- [REPORTS [looks | missing | sides]]` simulates experiments with known truths, and judges them by the code that reports
+//! `cargo run --release -p dyno-analysis --example error_rates -- [REPORTS [sequence | looks | missing | sides | limits]]` simulates experiments with known truths, and judges them by the code that reports
 //! are judged by. A cell is a pair of treatments in some blocks; its paired logarithms scatter by 6 %, times a lognormal factor of its own.
 
+mod limits;
+mod sequence;
 mod sides;
 
 use dyno_analysis::stats::compare::{Goal, RatioTest, paired};
 use dyno_analysis::stats::gate::{self, QuestionTests};
 use dyno_analysis::stats::looks::{FIRST_LOOK, Levels};
-use dyno_analysis::stats::mixed::{self, Components, Row};
+use dyno_analysis::stats::mixed::{self, Row};
 use dyno_analysis::stats::moderated::{LIKELIHOOD_LEFT, Prior, moderated};
 use dyno_analysis::stats::verdict::{Decision, Judgement, Rules, benjamini_hochberg};
 use std::collections::BTreeSet;
@@ -38,6 +40,12 @@ fn main() {
     }
     if is_wanted("missing") {
         trials_missing(&mut Random(3), reports);
+    }
+    if is_wanted("sequence") {
+        sequence::in_sequence(&mut Random(5), reports);
+    }
+    if is_wanted("limits") {
+        limits::at_the_limit(&mut Random(6), reports);
     }
     if is_wanted("sides") {
         sides::two_sides(&mut Random(4), reports);
@@ -149,7 +157,7 @@ fn whole_reports(random: &mut Random, reports: usize) {
                     blocks,
                     Truth { effect: 0.0, spread, scatter: SCATTER, starts, missing: 0.0 },
                 );
-                let judged = gate::judge(&questions, gate::REPORT, Rules::default());
+                let judged = judged_alone(&questions);
                 let any_question = judged.iter().any(|it| it.effect.as_ref().is_some_and(is_told));
                 let any = any_question || judged.iter().any(|it| it.cells.iter().any(is_told));
                 sums[2 * at] += f64::from(u8::from(any_question));
@@ -176,7 +184,7 @@ fn trials_missing(random: &mut Random, reports: usize) {
             let nothing = |starts| Truth { effect: 0.0, spread, scatter: SCATTER, starts, missing };
             for (at, starts) in [0.0, 0.03].into_iter().enumerate() {
                 let (questions, _) = report(random, 2, cells / 2, blocks, nothing(starts));
-                let judged = gate::judge(&questions, gate::REPORT, Rules::default());
+                let judged = judged_alone(&questions);
                 let of = |it: &gate::QuestionVerdicts| {
                     it.effect.as_ref().is_some_and(is_told) || it.cells.iter().any(is_told)
                 };
@@ -187,7 +195,7 @@ fn trials_missing(random: &mut Random, reports: usize) {
             let values = truth.values(random, 1, cells / 2, blocks);
             for (at, least) in [2, MIN_REPEATS].into_iter().enumerate() {
                 let question = question(&values, 1, false, least);
-                let judged = gate::judge(&[question], gate::REPORT, Rules::default()).remove(0);
+                let judged = judged_alone(&[question]).remove(0);
                 sums[2 + at] += f64::from(u8::from(judged.effect.as_ref().is_some_and(is_told)));
             }
         }
@@ -211,13 +219,13 @@ fn power(random: &mut Random, reports: usize) {
             let of_pair = scatter * 2_f64.sqrt();
             let truth = |effect| Truth { effect, spread: 0.0, scatter: of_pair, starts: 0.0, missing: 0.0 };
             let (questions, raw) = report(random, 1, 6, 3, truth(0.05_f64.ln_1p()));
-            let judged = gate::judge(&questions, gate::REPORT, Rules::default()).remove(0);
+            let judged = judged_alone(&questions).remove(0);
             sums[0] += f64::from(u8::from(judged.effect.as_ref().is_some_and(is_told)));
             sums[1] += judged.cells.iter().filter(|it| is_told(it)).count() as f64 / 6.0;
             let p = benjamini_hochberg(&raw.iter().map(|test| test.p).collect::<Vec<_>>());
             sums[2] += p.iter().filter(|p| **p < 0.05).count() as f64 / 6.0;
             let (questions, _) = report(random, 1, 6, 3, truth(0.0));
-            let judged = gate::judge(&questions, gate::REPORT, Rules::default()).remove(0);
+            let judged = judged_alone(&questions).remove(0);
             let is_equivalent = judged.effect.is_some_and(|it| it.decision == Decision::Equivalent);
             sums[3] += f64::from(u8::from(is_equivalent));
         }
@@ -323,10 +331,7 @@ fn judged(values: &[Vec<Vec<f64>>], blocks: u32, levels: Levels, has_starts: boo
         effect_over(&values.iter().collect::<Vec<_>>(), 1, has_starts).expect("it scatters").at_look(levels);
     let cells = moderated(&raw).into_iter().map(|test| test.at_look(levels)).collect();
     let question = QuestionTests { effect: Some(effect), cells, interactions: Vec::new() };
-    (
-        gate::judge(&[question], gate::REPORT, Rules::default()).remove(0).effect.expect("it was tested"),
-        effect,
-    )
+    (judged_alone(&[question]).remove(0).effect.expect("it was tested"), effect)
 }
 
 /// What an experiment measures.
@@ -367,6 +372,12 @@ impl Truth {
     }
 }
 
+/// Questions of one metric each, judged together.
+fn judged_alone(questions: &[QuestionTests]) -> Vec<gate::QuestionVerdicts> {
+    let each: Vec<Vec<QuestionTests>> = questions.iter().map(|it| vec![it.clone()]).collect();
+    gate::judge(&each, gate::REPORT, Rules::default()).concat()
+}
+
 /// Questions about some levels against a first one, and the cells' tests before they borrow strength.
 fn report(
     random: &mut Random,
@@ -375,7 +386,15 @@ fn report(
     blocks: usize,
     truth: Truth,
 ) -> (Vec<QuestionTests>, Vec<RatioTest>) {
-    let values = truth.values(random, levels, cells, blocks);
+    tests_of(&truth.values(random, levels, cells, blocks), levels, truth.starts > 0.0)
+}
+
+/// The same of values by cell, level and block.
+fn tests_of(
+    values: &[Vec<Vec<f64>>],
+    levels: usize,
+    has_starts: bool,
+) -> (Vec<QuestionTests>, Vec<RatioTest>) {
     let of_level = |level: usize| {
         let differences = values.iter().map(move |cell| differences(&cell[level], &cell[0]));
         differences.filter(|it| it.len() >= MIN_REPEATS).map(|it| test(&it)).collect::<Vec<_>>()
@@ -384,7 +403,7 @@ fn report(
     let mut shared = moderated(&raw.concat()).into_iter();
     let questions = (1..=levels).zip(&raw).map(|(level, raw)| QuestionTests {
         cells: shared.by_ref().take(raw.len()).collect(),
-        ..question(&values, level, truth.starts > 0.0, 2)
+        ..question(values, level, has_starts, 2)
     });
     (questions.collect(), raw.concat())
 }
@@ -424,18 +443,16 @@ fn effect_over(cells: &[&Vec<Vec<f64>>], level: usize, has_starts: bool) -> Opti
     if cells.len() < 2 || paired_blocks.len() < MIN_REPEATS {
         return None;
     }
-    let fit = mixed::fit(&rows, Components::Free)?;
     let share = 1.0 / cells.len() as f64;
     let weights: Vec<f64> = (0..2 * cells.len()).map(|at| if at % 2 == 1 { share } else { -share }).collect();
-    let whole = fit.contrast(&weights)?;
     let own = |cell: &&Vec<Vec<f64>>| {
         let test = test(&differences(&cell[level], &cell[0]));
         let (variance, degrees) = test.variance();
         (variance / test.repeats as f64, degrees)
     };
     let own: Vec<(f64, f64)> = cells.iter().map(own).collect();
-    let own = mixed::own_degrees(&own, paired_blocks.len());
-    Some(RatioTest::of(whole.estimate, whole.error, whole.degrees.min(own), paired_blocks.len()))
+    let whole = mixed::effect(&rows, &weights, &own, paired_blocks.len() as f64 - 1.0)?.whole;
+    Some(RatioTest::of(whole.estimate, whole.error, whole.degrees, paired_blocks.len()))
 }
 
 /// The place of a group among those that were seen.

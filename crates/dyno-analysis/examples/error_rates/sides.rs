@@ -95,13 +95,11 @@ impl TwoSides {
         let before = verdict::judge(&all, Rules::default());
         let before =
             of_treatments(&|metric, at| before.get(metric * self.treatments + at).is_some_and(is_told));
-        let mut has_runs = false;
         let questions: Vec<QuestionTests> = metrics
             .iter()
             .enumerate()
             .map(|(metric, cells)| {
                 let found = over_all(cells, MIN_REPEATS);
-                has_runs |= found.runs.is_some();
                 let tests: Vec<RatioTest> = (0..self.treatments)
                     .filter_map(|at| Some(with_runs(&tested(metric, at)?, &cells[at], found.runs)))
                     .collect();
@@ -110,8 +108,7 @@ impl TwoSides {
                 QuestionTests { effect, cells: tests, interactions: Vec::new() }
             })
             .collect();
-        let together = if has_runs { gate::SIDES_OF_RUNS } else { gate::SIDES };
-        let judged = gate::judge(&questions, together, Rules::default());
+        let judged = gate::judge(&[questions], gate::SIDES, Rules::default()).remove(0);
         let now = of_treatments(&|metric, at| judged[metric].cells.get(at).is_some_and(is_told));
         [before, judged.iter().map(|it| it.effect.as_ref().is_some_and(is_told)).collect(), now]
     }

@@ -35,6 +35,11 @@ impl Measured {
         Self { metric, shown, effect, by_ranks, repeats_needed, test, cell, is_usable }
     }
 
+    /// False where trials can be compared and one of them has no such figure, as a percentile of too few transactions: there is nothing to compare.
+    pub(super) fn has_figures(&self) -> bool {
+        !self.is_usable || !self.cell.base.is_empty() && !self.cell.new.is_empty()
+    }
+
     pub(super) fn into_pair(self) -> MetricPair {
         let Self { metric, shown: [base, new], effect, by_ranks, repeats_needed, .. } = self;
         MetricPair {

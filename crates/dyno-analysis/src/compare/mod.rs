@@ -132,19 +132,21 @@ pub fn compare(base: &Side, new: &Side, question: &Question) -> Result<CompareMo
     let pairs: Vec<_> = places.collect();
     let mut findings: Vec<_> = conditions::one_run_each(&pairs).into_iter().collect();
     findings.extend(conditions::findings((&of_base, &names.0), (&of_new, &names.1), &matching));
-    let verdicts::Verdicts { metrics, over_all, statements, rules } =
-        verdicts::verdicts(&pairs, &question.metrics, question.rules);
+    let primary = of_base.runs.first().map_or_else(Metric::default, |run| run.plan.primary_metric());
+    let verdicts::Verdicts { metrics, without_figures, over_all, statements, rules } =
+        verdicts::verdicts(&pairs, &question.metrics, primary, question.rules);
     let treatments: Vec<TreatmentPair> = matching
         .pairs
         .iter()
         .zip(pairs.iter().copied())
-        .zip(metrics)
-        .map(|(((one, _), (of_base, of_new)), metrics)| TreatmentPair {
+        .zip(metrics.into_iter().zip(without_figures))
+        .map(|(((one, _), (of_base, of_new)), (metrics, without_figures))| TreatmentPair {
             name: names.0[*one].clone(),
             system_new: (of_base.system != of_new.system).then(|| of_new.system.to_owned()),
             base: figures(of_base),
             new: figures(of_new),
             metrics,
+            without_figures,
         })
         .collect();
     findings.extend(verdicts::disagreement(&treatments, rules.alpha));
@@ -197,7 +199,7 @@ fn figures(pooled: &PooledTreatment<'_>) -> SideFigures {
         arrived: arrived(records, |open_loop| open_loop.arrived),
         unstarted: arrived(records, |open_loop| open_loop.unstarted),
         not_working: pooled.standing.not_working(),
-        committed: sum(|record| record.ledger.committed),
+        committed: pooled.valid().map(|record| record.ledger.committed).sum(),
         failed: total(records, Ledger::known_failed),
         unfinished: sum(|record| record.ledger.unfinished),
         retries: total(records, Ledger::known_retries),
@@ -233,31 +235,44 @@ fn side_row(side: &Side, pool: &Pool<'_>) -> SideRow {
     }
 }
 
-/// Counts verdicts. The outcome is the worst of them.
+/// Counts verdicts, and says what follows.
 fn outcome(treatments: &[TreatmentPair], over_all: &[OverAll]) -> Outcome {
     let verdicts: Vec<Verdict> =
         treatments.iter().flat_map(|pair| &pair.metrics).map(|metric| metric.verdict).collect();
     let number = |wanted: Verdict| count(verdicts.iter().filter(|verdict| **verdict == wanted).count());
     let is_on_new = |pair: &&TreatmentPair| pair.new.not_working.is_some() || pair.new.trials_measured == 0;
     let on_new = treatments.iter().filter(is_on_new).flat_map(|pair| &pair.metrics);
-    let worst_first =
-        [Verdict::Worse, Verdict::Invalid, Verdict::Inconclusive, Verdict::Better, Verdict::Equivalent];
-    let of_all =
-        |wanted: Verdict| count(over_all.iter().filter(|it| it.effect.verdict == Some(wanted)).count());
-    let worst = worst_first.into_iter().find(|verdict| number(*verdict) > 0);
+    // With one treatment its verdicts are the answers.
+    let of_all = |wanted: Verdict| match treatments {
+        [_] => 0,
+        _ => count(over_all.iter().filter(|it| it.effect.verdict == Some(wanted)).count()),
+    };
+    let (worse, worse_over_all) = (number(Verdict::Worse), of_all(Verdict::Worse));
     Outcome {
-        verdict: match of_all(Verdict::Worse) {
-            0 => worst.unwrap_or(Verdict::Inconclusive),
-            _ => Verdict::Worse,
-        },
+        verdict: headline(treatments, over_all, worse + worse_over_all > 0),
         comparisons: count(verdicts.len()),
         better: number(Verdict::Better),
-        worse: number(Verdict::Worse),
+        worse,
         equivalent: number(Verdict::Equivalent),
         inconclusive: number(Verdict::Inconclusive),
         invalid: number(Verdict::Invalid),
         better_over_all: of_all(Verdict::Better),
-        worse_over_all: of_all(Verdict::Worse),
+        worse_over_all,
         not_working: count(on_new.filter(|metric| metric.verdict == Verdict::Invalid).count()),
+    }
+}
+
+/// What was decided on the primary metric, over all treatments or in some. What is worse elsewhere counts only where that does not differ.
+fn headline(treatments: &[TreatmentPair], over_all: &[OverAll], is_worse_elsewhere: bool) -> Verdict {
+    let Some(primary) = over_all.first() else { return Verdict::Inconclusive };
+    let of_treatments = treatments.iter().flat_map(|pair| &pair.metrics);
+    let of_treatments = of_treatments.filter(|it| it.metric == primary.metric).map(|it| it.verdict);
+    let all: Vec<Verdict> = of_treatments.chain(primary.effect.verdict).collect();
+    let first = [Verdict::Worse, Verdict::Invalid, Verdict::Better].into_iter().find(|it| all.contains(it));
+    match first {
+        Some(verdict @ (Verdict::Worse | Verdict::Better)) => verdict,
+        _ if is_worse_elsewhere => Verdict::Worse,
+        Some(verdict) => verdict,
+        None => primary.effect.verdict.unwrap_or(Verdict::Inconclusive),
     }
 }

@@ -23,7 +23,7 @@ pub struct CompareModel {
     pub new: SideRow,
     /// What makes the sides hard to compare, worst first.
     pub findings: Vec<CompareFinding>,
-    /// One effect over all treatments, for each metric; empty with fewer than two treatments.
+    /// One effect over all treatments, for each metric that there are figures of, the primary one first; with one treatment its own.
     #[serde(default)]
     pub over_all: Vec<OverAll>,
     /// The same of the mean time of each kind of statement.
@@ -40,6 +40,27 @@ pub struct CompareModel {
 }
 
 impl CompareModel {
+    /// The effect on the primary metric, which is said first; absent where no figure can be compared.
+    #[must_use]
+    pub fn headline(&self) -> Option<&OverAll> {
+        self.over_all.first()
+    }
+
+    /// Effects over all treatments, where there are several.
+    pub fn over_treatments(&self) -> impl Iterator<Item = &OverAll> {
+        self.over_all.iter().filter(|_| self.treatments.len() > 1)
+    }
+
+    /// Effects that were decided: better, worse or equivalent; the primary metric's first.
+    pub fn decided(&self) -> impl Iterator<Item = &OverAll> {
+        self.over_all.iter().filter(|it| it.effect.verdict.is_some_and(Verdict::is_decided))
+    }
+
+    /// Effects that the data do not tell.
+    pub fn undecided(&self) -> impl Iterator<Item = &OverAll> {
+        self.over_all.iter().filter(|it| it.effect.verdict == Some(Verdict::Inconclusive))
+    }
+
     /// All comparisons, each with its treatment.
     pub fn comparisons(&self) -> impl Iterator<Item = (&TreatmentPair, &MetricPair)> {
         self.treatments.iter().flat_map(|pair| pair.metrics.iter().map(move |metric| (pair, metric)))
@@ -49,7 +70,8 @@ impl CompareModel {
 /// How many comparisons have which verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// The worst of the verdicts on treatments: worse, then invalid, inconclusive, better, equivalent; and worse where new is worse over all treatments.
+    /// What was decided on the primary metric: worse where it is in any treatment or over all, then invalid, better, equivalent, inconclusive. Where the primary metric does
+    /// not differ and another is worse: worse.
     pub verdict: Verdict,
     /// Comparisons in all.
     pub comparisons: u32,
@@ -174,6 +196,9 @@ pub struct TreatmentPair {
     pub new: SideFigures,
     /// A comparison per metric.
     pub metrics: Vec<MetricPair>,
+    /// Metrics that are not compared, because a trial of a side has no figure of them: a percentile of too few transactions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub without_figures: Vec<Metric>,
 }
 
 /// What a side's trials of a treatment say besides the metrics; sums over measured trials.
@@ -192,7 +217,7 @@ pub struct SideFigures {
     /// Trials in which it did not work; absent when there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_working: Option<NotWorking>,
-    /// Transactions committed.
+    /// Transactions committed in the trials whose figures may be used.
     pub committed: u64,
     /// Transactions given up.
     pub failed: Option<u64>,

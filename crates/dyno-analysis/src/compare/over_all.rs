@@ -20,8 +20,8 @@ use std::collections::BTreeSet;
 pub(super) struct Asked<'a> {
     pub(super) metric: Metric,
     statement: Option<String>,
-    /// How many treatments both sides have.
-    pub(super) treatments: usize,
+    /// The pairs of treatments that have figures of it.
+    pub(super) members: Vec<usize>,
     /// Those that are tested each, with their tests.
     pub(super) tests: Vec<(usize, RatioTest)>,
     /// What those differ in that the answer rests on.
@@ -73,7 +73,7 @@ impl<'a> Asked<'a> {
         Self {
             metric,
             statement,
-            treatments: members.len(),
+            members: members.iter().map(|(pair, _)| *pair).collect(),
             tests: tests.collect(),
             settings,
             interactions,
@@ -85,15 +85,10 @@ impl<'a> Asked<'a> {
 
     /// The test of the question: with one treatment that of the treatment.
     fn test(&self) -> Option<RatioTest> {
-        match (self.treatments, self.tests.as_slice()) {
+        match (self.members.len(), self.tests.as_slice()) {
             (1, tests) => tests.first().map(|(_, test)| *test),
             _ => self.found.effect,
         }
-    }
-
-    /// True where a side has several runs of the same treatments, so that what they differ in is known.
-    pub(super) fn has_runs(&self) -> bool {
-        self.found.runs.is_some()
     }
 
     pub(super) fn known(&self) -> gate::QuestionTests {

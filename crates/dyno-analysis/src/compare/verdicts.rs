@@ -1,7 +1,7 @@
 //! Ratios of both sides and their verdicts.
 //!
 //! First comes one effect over all treatments for each metric, then the treatments of those that were answered ([`crate::stats::gate`]). All metrics are judged
-//! together, because any of them can fail a build.
+//! together, the primary one first, because any of them can fail a build.
 
 use super::measured::{Measured, Sides, measured};
 use super::over_all::{Asked, statements};
@@ -20,7 +20,9 @@ use dyno_model::plan::Metric;
 pub(super) struct Verdicts {
     /// Comparisons, by pair of treatments.
     pub(super) metrics: Vec<Vec<MetricPair>>,
-    /// One effect over all treatments, by metric.
+    /// Metrics that a side has no figure of, by pair of treatments.
+    pub(super) without_figures: Vec<Vec<Metric>>,
+    /// One effect over all treatments, by metric, the primary one first.
     pub(super) over_all: Vec<OverAll>,
     /// The same of kinds of statements.
     pub(super) statements: Vec<OverAll>,
@@ -29,21 +31,13 @@ pub(super) struct Verdicts {
 }
 
 /// Comparisons of every pair of treatments: first over all of them, then each.
-pub(super) fn verdicts(pairs: &[Sides<'_>], metrics: &[Metric], rules: Rules) -> Verdicts {
-    let mut all: Vec<Vec<Measured>> = pairs.iter().map(|sides| measured(*sides, metrics)).collect();
-    let has = |metric: &&Metric| all.iter().flatten().any(|it| it.metric == **metric);
-    let asked: Vec<Asked<'_>> = metrics
-        .iter()
-        .filter(has)
-        .map(|metric| {
-            let of = |row: &'_ Vec<Measured>| row.iter().position(|it| it.metric == *metric);
-            let members = all.iter().enumerate().filter_map(|(pair, row)| Some((pair, &row[of(row)?])));
-            Asked::new(*metric, None, pairs, &members.collect::<Vec<_>>())
-        })
-        .collect();
+pub(super) fn verdicts(pairs: &[Sides<'_>], metrics: &[Metric], primary: Metric, rules: Rules) -> Verdicts {
+    let all = pairs.iter().map(|sides| measured(*sides, metrics));
+    let (mut all, without_figures): (Vec<Vec<Measured>>, Vec<Vec<Measured>>) =
+        all.map(|row| row.into_iter().partition(Measured::has_figures)).unzip();
+    let asked = asked(&all, pairs, metrics, primary);
     let known: Vec<gate::QuestionTests> = asked.iter().map(Asked::known).collect();
-    let has_runs = asked.iter().any(Asked::has_runs);
-    let judged = gate::judge(&known, if has_runs { gate::SIDES_OF_RUNS } else { gate::SIDES }, rules);
+    let judged = gate::judge(&[known], gate::SIDES, rules).remove(0);
     for (it, judged) in asked.iter().zip(&judged) {
         for ((pair, test), judgement) in it.tests.iter().zip(&judged.cells) {
             if let Some(one) = all[*pair].iter_mut().find(|one| one.metric == it.metric) {
@@ -55,13 +49,16 @@ pub(super) fn verdicts(pairs: &[Sides<'_>], metrics: &[Metric], rules: Rules) ->
     for (row, sides) in all.iter_mut().zip(pairs) {
         row.iter_mut().for_each(|one| settle(one, *sides, rules));
     }
-    let several = |it: &&Asked<'_>| it.treatments > 1;
-    let over_all = asked
-        .iter()
-        .zip(&judged)
-        .filter(|(it, _)| several(it))
-        .map(|(it, judged)| it.over_all(judged.effect, Some(judged), rules))
-        .collect();
+    let alone = |it: &Asked<'_>| match it.members.as_slice() {
+        [only] => all[*only].iter().find(|one| one.metric == it.metric).map(|one| one.effect),
+        _ => None,
+    };
+    let over_all = |(it, judged): (&Asked<'_>, &gate::QuestionVerdicts)| {
+        let over_all = it.over_all(judged.effect, Some(judged), rules);
+        OverAll { effect: alone(it).unwrap_or(over_all.effect), ..over_all }
+    };
+    let over_all = asked.iter().zip(&judged).map(over_all).collect();
+    let family = count(asked.iter().map(|it| it.tests.len()).sum());
     let metrics: Vec<Vec<MetricPair>> =
         all.into_iter().map(|row| row.into_iter().map(Measured::into_pair).collect()).collect();
     let told = || metrics.iter().flatten().filter(|it| it.verdict != Verdict::Equivalent);
@@ -69,10 +66,31 @@ pub(super) fn verdicts(pairs: &[Sides<'_>], metrics: &[Metric], rules: Rules) ->
         margin: rules.margin,
         alpha: rules.alpha,
         min_repeats: MIN_REPEATS as u32,
-        family: count(asked.iter().map(|it| it.tests.len()).sum()),
+        family,
         interval_level: told().filter_map(|it| it.interval_level).fold(1.0, f64::min),
     };
-    Verdicts { metrics, over_all, statements: statements(pairs, &judged, rules), rules: rules_made }
+    let without_figures =
+        without_figures.into_iter().map(|row| row.into_iter().map(|it| it.metric).collect()).collect();
+    let statements = statements(pairs, &judged, rules);
+    Verdicts { metrics, without_figures, over_all, statements, rules: rules_made }
+}
+
+/// What is asked of each metric that there are figures of, the primary one first.
+fn asked<'a>(
+    all: &[Vec<Measured>],
+    pairs: &[Sides<'a>],
+    metrics: &[Metric],
+    primary: Metric,
+) -> Vec<Asked<'a>> {
+    let of = |metric: &Metric| {
+        let find = |row: &'_ Vec<Measured>| row.iter().position(|it| it.metric == *metric);
+        let members: Vec<(usize, &Measured)> =
+            all.iter().enumerate().filter_map(|(pair, row)| Some((pair, &row[find(row)?]))).collect();
+        (!members.is_empty()).then(|| Asked::new(*metric, None, pairs, &members))
+    };
+    let mut asked: Vec<Asked<'a>> = metrics.iter().filter_map(of).collect();
+    asked.sort_by_key(|it| it.metric != primary);
+    asked
 }
 
 /// Takes from a comparison what does not follow, and says what would decide it.

@@ -20,7 +20,7 @@ pub struct Question {
     pub baseline: String,
     /// Its cells: indices into [`super::ReportModel::comparisons`].
     pub comparisons: Vec<usize>,
-    /// How many of them the answer rests on; the others have too few valid trials.
+    /// How many of them an answer can rest on; the others have too few valid trials, or none of them can where figures are only lower bounds.
     pub cells: u32,
     /// Numbers of clients of these, rising.
     pub clients: Vec<u32>,

@@ -115,7 +115,7 @@ pub struct TreatmentRow {
     /// Open loop: those of them that were never started, sum over measured trials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unstarted: Option<u64>,
-    /// Transactions committed, sum over measured trials.
+    /// Transactions committed, sum over the valid trials.
     pub committed: u64,
     /// Transactions given up, sum over measured trials.
     pub failed: Option<u64>,
@@ -134,7 +134,7 @@ pub struct TreatmentRow {
     /// these workloads' names in front.
     #[serde(default, skip_serializing_if = "FailureLog::is_empty")]
     pub errors: FailureLog,
-    /// Retries per committed transaction (ratio; 0 when nothing was committed).
+    /// Retries per committed transaction of the valid trials (ratio; 0 when nothing was committed).
     pub retries_per_commit: Option<f64>,
     /// Acknowledged updates that are not in the data, in percent of the commits checked; absent when that was not audited.
     pub lost_percent: Option<f64>,

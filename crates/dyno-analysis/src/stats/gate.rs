@@ -1,48 +1,35 @@
 //! The verdicts of a whole report: first the questions of the experiment, then the cells of those that were answered.
 //!
-//! 1. All questions of the report are corrected together by Holm's weighted procedure. Each has one hypothesis with weight 4, that its effect over all cells is
-//!    none, and where it has several cells one with weight 1, that there is no effect in any of them; that one is tested by the procedure of R. J. Simes
-//!    (Biometrika 73, 1986), the smallest p-value of the cells after Benjamini and Hochberg's correction. So the risk of even one false answer is
-//!    alpha over the whole report, whatever else differs.
-//! 2. A question *opens* when one of its hypotheses is rejected. With `R` of `Q` questions open, cells (and interactions) of an open one are corrected by
+//! 1. A question is asked of several metrics, the *primary* one first. Each has one hypothesis, that its effect over all cells is none, and where it has several
+//!    cells a second one, that there is no effect in any of them, tested by the procedure of R. J. Simes (Biometrika 73, 1986): the smallest p-value of the cells after
+//!    Benjamini and Hochberg's correction. All hypotheses of the report are tested in sequence ([`super::sequence`]):
+//!    questions begin with equal shares of alpha, nearly all of which is the primary metric's ([`RESERVE`] is left to the others, so that a change
+//!    of theirs that is beyond doubt is found beside a primary metric that did not change). When the effect on the primary metric is rejected, the other metrics get its level;
+//!    with several questions half of it goes to the primary metric of the others. So the risk of even one false answer is alpha over the whole report, whatever else differs.
+//! 2. A question *opens* for a metric when one of its hypotheses is rejected. With `R` of `Q` open, cells (and interactions) of an open one are corrected by
 //!    themselves at the level `alpha · R / Q`, which holds the share of false ones on average over open questions (Y. Benjamini, M. Bogomolov, J. R.
-//!    Statist. Soc. B 76, 2014). Cells of a closed question are not called better or worse.
+//!    Statist. Soc. B 76, 2014). `R` and `Q` are counted for primary metrics and for the others apart. Cells of a closed question are not called better or worse.
 //!
-//! `dyno compare` ([`SIDES`]) corrects its questions, one for each metric, by Benjamini and Hochberg's procedure with weights in the place of Holm's: metrics rise and fall
-//! together, and where one changed the others do. Of false answers there are then on average at most alpha among all, and where nothing differs the risk of any is alpha, as with
-//! Holm's. With one treatment this is Benjamini and Hochberg's procedure over its metrics. Both hypotheses have the same
-//! weight where each side is one run, because a change may harm one treatment alone; with several runs ([`SIDES_OF_RUNS`]) they have those of reports.
-//!
-//! What is equivalent needs no correction: a false one takes a difference as large as the margin. An effect over all cells is not called equivalent while one
-//! of its cells is better or worse.
+//! `dyno compare` asks one question, of all its metrics. What is equivalent needs no correction: a false one takes a difference as large as the margin. An effect over all cells is not
+//! called equivalent while one of its cells is better or worse.
 //!
 //! So where nothing differs at all, a report with any false verdict needs a false answer first: at most alpha of reports have one.
 
 use super::compare::RatioTest;
+use super::sequence::{Hypothesis, in_sequence};
 use super::verdict::{
-    Corrected, Decision, Judgement, Rules, benjamini_hochberg, holm, judgement, shared_risk, step_up,
+    Corrected, Decision, Judgement, Rules, benjamini_hochberg, holm, judgement, shared_risk,
 };
 
-/// Corrects p-values with weights at a risk.
-type Correction = fn(&[(f64, f64)], f64) -> Vec<Corrected>;
+/// Share of a question's level for the metrics that are not primary, before the primary one is decided: the fallback procedure of B. L. Wiens (Pharmaceut. Statist. 2,
+/// 2003). Without it a 99th percentile of ten times the length would not be told where throughput is the same.
+pub const RESERVE: f64 = 0.02;
 
-/// How the hypotheses of all questions are corrected together.
-#[derive(Debug, Clone, Copy)]
-pub struct Together {
-    /// p-values with weights, corrected at a risk.
-    correct: Correction,
-    /// Weight of the effect over all cells; an effect in any of the cells has 1.
-    weight_of_effect: f64,
-}
+/// Share of a metric's level for the effect over all cells in a report; the rest is for an effect in any of them.
+pub const REPORT: f64 = 0.98;
 
-/// The questions of a report.
-pub const REPORT: Together = Together { correct: holm, weight_of_effect: 4.0 };
-
-/// The metrics of two sides, one run each.
-pub const SIDES: Together = Together { correct: step_up, weight_of_effect: 1.0 };
-
-/// The metrics of two sides of several runs. What runs differ in is known with few degrees of freedom, and the tests of treatments are less exact there than the effect.
-pub const SIDES_OF_RUNS: Together = Together { correct: step_up, weight_of_effect: 4.0 };
+/// The same of two sides: a change may harm one treatment alone.
+pub const SIDES: f64 = 0.8;
 
 /// What is known of a question.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -70,28 +57,127 @@ pub struct QuestionVerdicts {
     pub interactions: Vec<f64>,
 }
 
-/// Judges the questions of a report together.
+/// Judges the questions of a report together: of each its metrics, the primary one first. `of_effect` is [`REPORT`] or [`SIDES`].
 #[must_use]
-pub fn judge(questions: &[QuestionTests], together: Together, rules: Rules) -> Vec<QuestionVerdicts> {
-    let any_cell = |question: &QuestionTests| {
-        let p_values: Vec<f64> = question.cells.iter().map(|test| test.p).collect();
-        let smallest = benjamini_hochberg(&p_values).into_iter().fold(1.0, f64::min);
-        (question.cells.len() > 1).then_some((smallest, 1.0))
-    };
-    let hypotheses = questions.iter().flat_map(|question| {
-        [question.effect.map(|test| (test.p, together.weight_of_effect)), any_cell(question)]
+pub fn judge(questions: &[Vec<QuestionTests>], of_effect: f64, rules: Rules) -> Vec<Vec<QuestionVerdicts>> {
+    let gates = gates(questions, of_effect, rules.alpha);
+    // Of primary metrics, then of the others.
+    let open = [true, false].map(|is_primary| {
+        let of = |gates: &Vec<Gate>| {
+            gates
+                .iter()
+                .enumerate()
+                .filter(|(at, _)| (*at == 0) == is_primary)
+                .map(|(_, it)| it.p())
+                .collect()
+        };
+        share_open(&gates.iter().flat_map::<Vec<f64>, _>(of).collect::<Vec<_>>(), rules.alpha)
     });
-    let mut corrected =
-        (together.correct)(&hypotheses.flatten().collect::<Vec<_>>(), rules.alpha).into_iter();
-    let gates: Vec<Gate> = questions
+    let judged = |(tests, gates): (&Vec<QuestionTests>, &Vec<Gate>)| {
+        let metrics = tests.iter().zip(gates).enumerate();
+        metrics.map(|(at, (tests, gate))| gate.judge(tests, open[at.min(1)], rules)).collect()
+    };
+    questions.iter().zip(&gates).map(judged).collect()
+}
+
+/// The hypotheses of all metrics of all questions, corrected.
+fn gates(questions: &[Vec<QuestionTests>], of_effect: f64, alpha: f64) -> Vec<Vec<Gate>> {
+    let (places, mut hypotheses) = hypotheses(questions);
+    connect(&places, of_effect, &mut hypotheses);
+    let corrected = in_sequence(&hypotheses, alpha);
+    let gate = |place: &Place| Gate {
+        effect: place.effect.map(|at| corrected[at]),
+        any_cell: place.any_cell.map(|at| corrected[at]),
+    };
+    places.iter().map(|metrics| metrics.iter().map(gate).collect()).collect()
+}
+
+/// The numbers of the hypotheses of a metric of a question, where it has them.
+#[derive(Clone, Copy)]
+struct Place {
+    effect: Option<usize>,
+    any_cell: Option<usize>,
+}
+
+impl Place {
+    /// Where a level goes that the metric gets, and how much of it.
+    fn entry(self, of_effect: f64) -> Vec<(usize, f64)> {
+        match (self.effect, self.any_cell) {
+            (Some(effect), Some(any_cell)) => vec![(effect, of_effect), (any_cell, 1.0 - of_effect)],
+            (effect, any_cell) => effect.or(any_cell).map(|at| (at, 1.0)).into_iter().collect(),
+        }
+    }
+
+    /// The hypothesis whose rejection passes the level of the metric on.
+    fn exit(self) -> Option<usize> {
+        self.effect.or(self.any_cell)
+    }
+}
+
+/// The hypotheses without their shares, and where they are: by question and metric.
+fn hypotheses(questions: &[Vec<QuestionTests>]) -> (Vec<Vec<Place>>, Vec<Hypothesis>) {
+    let mut all = Vec::new();
+    let mut add = |p: f64| {
+        all.push(Hypothesis { p, share: 0.0, passes: Vec::new(), implies: None });
+        all.len() - 1
+    };
+    let mut place = |tests: &QuestionTests| {
+        let effect = tests.effect.map(|test| add(test.p));
+        let p_values: Vec<f64> = tests.cells.iter().map(|test| test.p).collect();
+        let smallest = benjamini_hochberg(&p_values).into_iter().fold(1.0, f64::min);
+        Place { effect, any_cell: (p_values.len() > 1).then(|| add(smallest)) }
+    };
+    let places = questions.iter().map(|metrics| metrics.iter().map(&mut place).collect()).collect();
+    (places, all)
+}
+
+/// What each hypothesis begins with, and to whom it passes what it has.
+fn connect(places: &[Vec<Place>], of_effect: f64, hypotheses: &mut [Hypothesis]) {
+    let spread = |places: &[Place], share: f64| spread(places, of_effect, share);
+    let number = hypotheses.len();
+    hypotheses.iter_mut().for_each(|it| it.passes = vec![0.0; number]);
+    // What was not tested has no place in the sequence; the next metric is then the first.
+    let tested: Vec<Vec<Place>> = places
         .iter()
-        .map(|question| Gate {
-            effect: question.effect.and_then(|_| corrected.next()),
-            any_cell: any_cell(question).and_then(|_| corrected.next()),
-        })
+        .map(|metrics| metrics.iter().copied().filter(|it| it.exit().is_some()).collect::<Vec<_>>())
+        .filter(|metrics| !metrics.is_empty())
         .collect();
-    let selected = share_open(&gates.iter().map(Gate::p).collect::<Vec<_>>(), rules.alpha);
-    questions.iter().zip(gates).map(|(question, gate)| gate.judge(question, selected, rules)).collect()
+    for (at, metrics) in tested.iter().enumerate() {
+        let (first, others) = (&metrics[..1], &metrics[1..]);
+        let elsewhere: Vec<Place> =
+            tested.iter().enumerate().filter(|(it, _)| *it != at).map(|(_, metrics)| metrics[0]).collect();
+        let share = 1.0 / tested.len() as f64;
+        let reserve = if others.is_empty() { 0.0 } else { RESERVE };
+        for (places, share) in [(first, share * (1.0 - reserve)), (others, share * reserve)] {
+            spread(places, share).into_iter().for_each(|(to, share)| hypotheses[to].share = share);
+        }
+        let to_others = match (others.is_empty(), elsewhere.is_empty()) {
+            (true, _) => 0.0,
+            (false, true) => 1.0,
+            (false, false) => 0.5,
+        };
+        for place in metrics {
+            let exit = place.exit().expect("it was tested");
+            let passes = &mut hypotheses[exit].passes;
+            if exit == first[0].exit().expect("it was tested") {
+                let to_both = [spread(others, to_others), spread(&elsewhere, 1.0 - to_others)].concat();
+                to_both.into_iter().for_each(|(to, share)| passes[to] = share);
+            } else {
+                spread(first, 1.0).into_iter().for_each(|(to, share)| passes[to] = share);
+            }
+            if let (Some(effect), Some(any_cell)) = (place.effect, place.any_cell) {
+                hypotheses[any_cell].passes[effect] = 1.0;
+                hypotheses[effect].implies = Some(any_cell);
+            }
+        }
+    }
+}
+
+/// A share for several metrics alike, by hypothesis.
+fn spread(places: &[Place], of_effect: f64, share: f64) -> Vec<(usize, f64)> {
+    let each = share / places.len().max(1) as f64;
+    let entries = places.iter().flat_map(|place| place.entry(of_effect));
+    entries.map(|(to, part)| (to, each * part)).collect()
 }
 
 /// The share of questions that are open, by their p-values; infinite ones were not tested.
@@ -198,6 +284,12 @@ mod tests {
     use super::super::noise::Noise;
     use super::*;
 
+    /// Questions of one metric each.
+    fn judge_alone(questions: &[QuestionTests]) -> Vec<QuestionVerdicts> {
+        let each: Vec<Vec<QuestionTests>> = questions.iter().map(|it| vec![it.clone()]).collect();
+        judge(&each, REPORT, Rules::default()).concat()
+    }
+
     /// A question whose cells differ by so much each.
     fn question(noise: &mut Noise, effects: &[f64]) -> QuestionTests {
         let cell = |effect: &f64, noise: &mut Noise| -> Vec<f64> {
@@ -221,7 +313,7 @@ mod tests {
         let mut reports = 0;
         for _ in 0..1000 {
             let questions: Vec<_> = [6, 6, 1].map(|cells| question(&mut noise, &vec![0.0; cells])).into();
-            let judged = judge(&questions, REPORT, Rules::default());
+            let judged = judge_alone(&questions);
             let told = judged.iter().any(|it| it.effect.iter().chain(&it.cells).any(is_told));
             assert_eq!(
                 told,
@@ -240,7 +332,7 @@ mod tests {
         {
             for _ in 0..50 {
                 let questions = [question(&mut noise, &effects), question(&mut noise, &[0.0; 6])];
-                for it in judge(&questions, REPORT, Rules::default()) {
+                for it in judge_alone(&questions) {
                     for judged in it.effect.iter().chain(&it.cells) {
                         let leaves_out_1 = judged.low > 1.0 || judged.high < 1.0;
                         match judged.decision {
@@ -263,7 +355,7 @@ mod tests {
         };
         let statements = [at(3.5), at(0.2)];
         let behind = |errors: [f64; 2]| {
-            let judged = judge(&errors.map(question), SIDES, Rules::default());
+            let judged = judge(&[errors.map(question).to_vec()], SIDES, Rules::default()).remove(0);
             judge_behind(&statements, &judged, Rules::default())
         };
         let (open, half, closed) = (behind([5.0, 5.0]), behind([5.0, 0.5]), behind([1.0, 0.5]));
@@ -278,7 +370,7 @@ mod tests {
     fn an_effect_that_turns_its_sign_opens_its_cells() {
         let mut noise = Noise::of(31);
         let turning = question(&mut noise, &[0.5, 0.5, 0.5, -0.5, -0.5, -0.5]);
-        let judged = judge(&[turning], REPORT, Rules::default()).remove(0);
+        let judged = judge_alone(&[turning]).remove(0);
         assert_eq!(judged.effect.expect("a test").decision, Decision::Inconclusive);
         assert!(judged.is_open && judged.cells.iter().all(is_told), "{judged:?}");
     }
@@ -287,7 +379,7 @@ mod tests {
     fn a_question_of_one_cell_is_judged_once() {
         let mut noise = Noise::of(37);
         let questions = [question(&mut noise, &[0.4]), question(&mut noise, &[0.4; 6])];
-        let judged = judge(&questions, REPORT, Rules::default()).remove(0);
+        let judged = judge_alone(&questions).remove(0);
         assert!(judged.cells[0].p_corrected < 0.05, "{judged:?}");
         assert_eq!(
             judged.effect.as_slice(),
@@ -299,9 +391,9 @@ mod tests {
     #[test]
     fn interactions_of_a_closed_question_are_not_told() {
         let mut noise = Noise::of(41);
-        let judged = judge(&[question(&mut noise, &[0.0; 6])], REPORT, Rules::default()).remove(0);
+        let judged = judge_alone(&[question(&mut noise, &[0.0; 6])]).remove(0);
         assert!(!judged.is_open && judged.interactions[0] >= 0.05, "{judged:?}");
-        let judged = judge(&[question(&mut noise, &[0.4; 6])], REPORT, Rules::default()).remove(0);
+        let judged = judge_alone(&[question(&mut noise, &[0.4; 6])]).remove(0);
         assert!(judged.is_open && judged.interactions[0] < 0.05, "{judged:?}");
     }
 
@@ -315,15 +407,81 @@ mod tests {
             cells: cells.map(at).to_vec(),
             interactions: Vec::new(),
         };
-        // Answered beyond doubt; and with p = 0.0801, which is 0.1001 as one of the two hypotheses that are left with weights 4 and 1.
-        let judged =
-            judge(&[question(20.0, [20.0, 2.5]), question(1.75, [1.2, 0.3])], REPORT, Rules::default());
+        // Answered beyond doubt; and with p = 0.0801.
+        let judged = judge_alone(&[question(20.0, [20.0, 2.5]), question(1.75, [1.2, 0.3])]);
         assert_eq!(judged.iter().map(|it| it.is_open).collect::<Vec<_>>(), [true, false]);
         // Two-sided p of 2.5 standard errors is 0.01242; with one of two questions open, twice that.
         assert!((judged[0].cells[1].p_corrected - 0.024_84).abs() < 1e-4, "{judged:?}");
         // Both are rejected at 2.5 %, one question of two being open.
         assert!((judged[0].cells[1].risk - 0.025).abs() < 1e-9, "{judged:?}");
-        // 5 % · 1 / (4 + 1) is for any cell, half of it for each of two.
-        assert!((judged[1].cells[0].risk - 0.005).abs() < 1e-9, "{judged:?}");
+        // The level that is left is 5 %, of which 2 % are for any cell, half of it for each of two.
+        assert!((judged[1].cells[0].risk - 0.05 * (1.0 - REPORT) / 2.0).abs() < 1e-9, "{judged:?}");
+        assert!((judged[1].effect.expect("tested").risk - 0.05 * REPORT).abs() < 1e-9, "{judged:?}");
+    }
+
+    /// Metrics of one question that has one cell, by their distance from 1 in standard errors.
+    fn metrics(errors: &[f64]) -> Vec<QuestionVerdicts> {
+        let metric = |errors: &f64| {
+            let test = RatioTest::of(0.1 * errors, 0.1, 1e9, 5);
+            QuestionTests { effect: Some(test), cells: vec![test], interactions: Vec::new() }
+        };
+        judge(&[errors.iter().map(metric).collect()], SIDES, Rules::default()).remove(0)
+    }
+
+    #[test]
+    fn the_primary_metric_has_nearly_the_whole_level_and_the_others_follow_when_it_was_decided() {
+        let told = |errors: &[f64]| {
+            let told = |it: &QuestionVerdicts| it.effect.as_ref().is_some_and(is_told);
+            metrics(errors).iter().map(told).collect::<Vec<_>>()
+        };
+        // p = 0.0486 of the primary, 0.0244 of one of two others, after which the third has the whole level: p = 0.0486.
+        assert_eq!(told(&[1.9725, 2.25, 1.97]), [true, true, true]);
+        assert_eq!(told(&[1.9725, 1.97, 1.97]), [true, false, false], "two others share the level");
+        assert_eq!(told(&[1.9, 2.25, 3.0]), [false, false, false], "the primary metric was not decided");
+        assert_eq!(told(&[1.9, 2.25, 3.6]), [false, false, true], "what is beyond doubt is in the reserve");
+        let risks: Vec<f64> =
+            metrics(&[1.9, 0.0, 0.0]).iter().map(|it| it.effect.expect("tested").risk).collect();
+        let expected = [0.05 * (1.0 - RESERVE), 0.05 * RESERVE / 2.0, 0.05 * RESERVE / 2.0];
+        assert!(risks.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-9), "{risks:?}");
+    }
+
+    #[test]
+    fn a_primary_metric_without_a_test_leaves_its_place_to_the_next() {
+        let tests = |errors: f64| {
+            let test = RatioTest::of(0.1 * errors, 0.1, 1e9, 5);
+            QuestionTests { effect: Some(test), cells: vec![test], interactions: Vec::new() }
+        };
+        let judged = judge(&[vec![QuestionTests::default(), tests(2.0)]], SIDES, Rules::default()).remove(0);
+        assert!(!judged[0].is_open && judged[1].effect.as_ref().is_some_and(is_told), "{judged:?}");
+    }
+
+    #[test]
+    fn of_two_questions_of_two_metrics_nothing_false_is_told_more_often_than_the_risk_allows() {
+        let mut noise = Noise::of(43);
+        let mut reports = [0; 2];
+        for _ in 0..1000 {
+            // Metrics of a question share most of their scatter. The first question differs in its primary metric, or nothing does.
+            for (at, effect) in [0.0, 0.3].into_iter().enumerate() {
+                let mut both = |effects: [f64; 2]| {
+                    let shared: Vec<f64> = (0..5).map(|_| 0.25 * noise.normal()).collect();
+                    let mut metric = |effect: f64| {
+                        let values: Vec<_> = shared
+                            .iter()
+                            .map(|it| ((effect + it + 0.1 * noise.normal()).exp(), 1.0))
+                            .collect();
+                        let test = paired(&values).expect("pairs");
+                        QuestionTests { effect: Some(test), cells: vec![test], interactions: Vec::new() }
+                    };
+                    effects.map(&mut metric).to_vec()
+                };
+                let questions = [both([effect, 0.0]), both([0.0, 0.0])];
+                let judged = judge(&questions, REPORT, Rules::default());
+                let nothing_differs = judged.iter().flatten().skip(usize::from(effect > 0.0));
+                let is_false = nothing_differs.filter_map(|it| it.effect.as_ref()).any(is_told);
+                reports[at] += usize::from(is_false);
+            }
+        }
+        // 50 are expected at most; 71 is three standard deviations above.
+        assert!(reports.iter().all(|it| *it <= 71) && reports[0] > 10, "{reports:?} of 1000");
     }
 }

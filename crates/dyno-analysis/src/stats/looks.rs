@@ -150,7 +150,7 @@ impl Density {
 }
 
 /// Probability of a standard normal value above `z`: a series near 0, Laplace's continued fraction far from it.
-fn upper_tail(z: f64) -> f64 {
+pub(super) fn upper_tail(z: f64) -> f64 {
     if z < 0.0 {
         return 1.0 - upper_tail(-z);
     }

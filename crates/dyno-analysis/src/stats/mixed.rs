@@ -493,16 +493,46 @@ fn shared_degrees(degrees: &[f64]) -> Option<f64> {
     Some(2.0 * expected / (expected - degrees.len() as f64))
 }
 
-/// Degrees of freedom of the mean of several cells where each scatters in its own way: those of a sum of unlike variances (B. L. Welch, Biometrika 34, 1947), and
-/// at least those of the blocks, which remain however unlike cells are. The model takes residuals for alike; where they are not, it believes in too many.
+/// An effect with its fit.
+#[derive(Debug, Clone)]
+pub struct Effect {
+    /// The fit, with free variances.
+    pub fit: Fit,
+    /// The effect: the contrast of the fit, with the error and the degrees of freedom that are believed.
+    pub whole: Contrast,
+    /// Share of the fit's degrees of freedom that are believed, at most 1.
+    pub share: f64,
+}
+
+/// The effect that some weights of cells make. It has at most the degrees of freedom of cells that scatter each in its own way (`own`), and at least `least`, those of the
+/// groups that remain however unlike cells are.
+///
+/// Where trials are missing, free variances may leave an error that is next to nothing, and Satterthwaite's degrees of freedom, which then are few, take back what that
+/// error promises. So there the error is at least that of variances that are not negative.
 #[must_use]
-pub fn own_degrees(variances: &[(f64, f64)], blocks: usize) -> f64 {
+pub fn effect(rows: &[Row], weights: &[f64], own: &[(f64, f64)], least: f64) -> Option<Effect> {
+    let fit = fit(rows, Components::Free)?;
+    let free = fit.contrast(weights);
+    let most = own_degrees(own, least);
+    // Fewer by more than rounding.
+    if let Some(it) = free.filter(|it| it.degrees > 0.999 * least) {
+        let whole = Contrast { degrees: it.degrees.min(most).max(least), ..it };
+        return Some(Effect { fit, whole, share: (whole.degrees / it.degrees).min(1.0) });
+    }
+    let bounded = self::fit(rows, Components::Bounded)?.contrast(weights)?;
+    let error = free.map_or(bounded.error, |it| it.error.max(bounded.error));
+    Some(Effect { fit, whole: Contrast { error, degrees: least, ..bounded }, share: 1.0 })
+}
+
+/// Degrees of freedom of the mean of several cells where each scatters in its own way: those of a sum of unlike variances (B. L. Welch, Biometrika 34, 1947), and
+/// at least those of the groups that remain however unlike cells are. The model takes residuals for alike; where they are not, it believes in too many.
+#[must_use]
+pub fn own_degrees(variances: &[(f64, f64)], least: f64) -> f64 {
     let (mut sum, mut squares) = (0.0, 0.0);
     for (variance, degrees) in variances {
         sum += variance;
         squares += variance * variance / degrees;
     }
-    let least = blocks.saturating_sub(1) as f64;
     if squares > 0.0 { (sum * sum / squares).max(least) } else { least }
 }
 

@@ -9,6 +9,7 @@
 //! * [`sides`]: the same for two sides of runs that share no block;
 //! * [`moderated`]: variances of many cells that borrow strength from each other;
 //! * [`looks`]: data that are looked at after each block, without more false verdicts;
+//! * [`sequence`]: hypotheses that are tested one after the other;
 //! * [`gate`]: the verdicts of a whole report, questions first;
 //! * [`verdict`]: correction for many comparisons and the five verdicts;
 //! * [`limit`]: whether figures keep to a limit;
@@ -28,6 +29,7 @@ pub mod moderated;
 #[cfg(test)]
 mod noise;
 pub mod ranks;
+pub mod sequence;
 pub mod sides;
 pub mod steady;
 pub mod strata;

@@ -8,7 +8,7 @@
 //! model finds it over all treatments, with its degrees of freedom.
 
 use super::compare::{RatioTest, welch};
-use super::mixed::{self, Components, Fit};
+use super::mixed::{self, Fit};
 use super::strata::{self, Placed};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -77,33 +77,36 @@ pub struct OverAll {
 
 /// Fits treatments that each have two values or more on both sides.
 #[must_use]
-pub fn over_all(cells: &[Cell], least: usize) -> OverAll {
+pub fn over_all(cells: &[Cell], least_blocks: usize) -> OverAll {
     let (rows, kept) = strata::rows(&placed(cells));
     let [of_base, of_new] = [0, 1].map(|side| groups(cells, side, |place| (place.run, place.block)));
     if kept.is_empty() {
-        let enough = cells.len() > 1 && of_base.min(of_new) >= least;
+        let enough = cells.len() > 1 && of_base.min(of_new) >= least_blocks;
         return OverAll { effect: apart(cells).filter(|_| enough), ..OverAll::default() };
     }
-    let Some(fit) = mixed::fit(&rows, Components::Free) else { return OverAll::default() };
     let runs = [0, 1].map(|side| groups(cells, side, |place| place.run)).iter().sum::<usize>();
     // Runs are the outermost stratum.
-    let runs = (kept.first() == Some(&0))
-        .then(|| Runs { variance: fit.variances()[0], degrees: runs.saturating_sub(2) as f64 });
+    let has_runs = kept.first() == Some(&0);
+    let between_runs = runs.saturating_sub(2) as f64;
     let share = 1.0 / cells.len() as f64;
     let weights: Vec<f64> = (0..2 * cells.len()).map(|at| if at % 2 == 1 { share } else { -share }).collect();
     let own: Vec<(f64, f64)> =
         cells.iter().filter_map(Cell::welch).map(|test| test.error_variance()).collect();
+    // The means of the blocks of both sides, or of their runs, with a mean for each side, remain however unlike treatments are.
+    let least = if has_runs { between_runs } else { (of_base + of_new).saturating_sub(2) as f64 };
+    let Some(found) = mixed::effect(&rows, &weights, &own, least.max(1.0)) else {
+        return OverAll::default();
+    };
+    let runs = has_runs.then(|| Runs { variance: found.fit.variances()[0], degrees: between_runs });
     // One treatment of several runs is answered by its runs, too.
-    let enough = (cells.len() > 1 || runs.is_some()) && of_base.min(of_new) >= least;
-    let whole = fit.contrast(&weights).filter(|_| enough);
-    // The means of the blocks of both sides, with a mean for each side, remain however unlike treatments are.
-    let whole =
-        whole.map(|it| (it, it.degrees.min(mixed::own_degrees(&own, (of_base + of_new).saturating_sub(1)))));
+    let enough = (cells.len() > 1 || has_runs) && of_base.min(of_new) >= least_blocks;
+    let effect =
+        RatioTest::of(found.whole.estimate, found.whole.error, found.whole.degrees, of_base.min(of_new));
     OverAll {
-        effect: whole.map(|(it, degrees)| RatioTest::of(it.estimate, it.error, degrees, of_base.min(of_new))),
+        effect: Some(effect).filter(|_| enough),
         runs,
-        share: whole.map_or(1.0, |(it, degrees)| degrees / it.degrees),
-        fit: Some(fit),
+        share: if enough { found.share } else { 1.0 },
+        fit: Some(found.fit),
     }
 }
 
@@ -115,7 +118,7 @@ fn apart(cells: &[Cell]) -> Option<RatioTest> {
     let own: Vec<(f64, f64)> = tests.iter().map(RatioTest::error_variance).collect();
     let error = own.iter().map(|(variance, _)| variance).sum::<f64>().sqrt() / number;
     let repeats = tests.iter().map(|test| test.repeats).min()?;
-    Some(RatioTest::of(difference, error, mixed::own_degrees(&own, 1).max(1.0), repeats))
+    Some(RatioTest::of(difference, error, mixed::own_degrees(&own, 1.0), repeats))
 }
 
 type Group = (usize, usize, Option<u32>, Option<usize>, Option<usize>);

@@ -70,21 +70,6 @@ pub fn holm(hypotheses: &[(f64, f64)], alpha: f64) -> Vec<Corrected> {
     corrected
 }
 
-/// p-values with weights, corrected by the weighted procedure of Benjamini and Hochberg: with weights of mean 1, the largest `k` such that `k` of the `m` values `p /
-/// weight` are at most `alpha · k / m`. Of the rejections, on average at most the share alpha is false; where nothing differs, any rejection has the risk alpha.
-///
-/// Source: C. R. Genovese, K. Roeder, L. Wasserman, "False Discovery Control with p-Value Weighting", Biometrika 93 (2006).
-#[must_use]
-pub fn step_up(hypotheses: &[(f64, f64)], alpha: f64) -> Vec<Corrected> {
-    let number = hypotheses.len() as f64;
-    let mean = hypotheses.iter().map(|(_, weight)| weight).sum::<f64>() / number;
-    let weights = || hypotheses.iter().map(|(_, weight)| weight / mean);
-    let shares: Vec<f64> = hypotheses.iter().zip(weights()).map(|((p, _), weight)| p / weight).collect();
-    let corrected: Vec<f64> = benjamini_hochberg(&shares).into_iter().map(|p| p.min(1.0)).collect();
-    let risk = shared_risk(&corrected, alpha);
-    corrected.into_iter().zip(weights()).map(|(p, weight)| Corrected { p, risk: risk * weight }).collect()
-}
-
 /// Rules of a verdict.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rules {
@@ -220,26 +205,13 @@ mod tests {
     }
 
     #[test]
-    fn without_weights_the_weighted_procedure_is_benjamini_and_hochbergs() {
-        let p = [0.01, 0.04, 0.03, 0.005];
-        for (it, expected) in step_up(&p.map(|p| (p, 4.0)), 0.05).iter().zip(benjamini_hochberg(&p)) {
-            assert!((it.p - expected).abs() < 1e-12 && (it.risk - 0.05).abs() < 1e-12, "{it:?}");
-        }
-        // Weights 1.6 and 0.4: 0.03 / 1.6 is the smallest of two, and 0.012 / 0.4 the largest.
-        let weighted = step_up(&[(0.03, 4.0), (0.012, 1.0)], 0.05);
-        assert!((weighted[0].p - 0.03).abs() < 1e-12 && (weighted[1].p - 0.03).abs() < 1e-12, "{weighted:?}");
-        assert!(step_up(&[(0.05, 4.0), (0.03, 1.0)], 0.05).iter().all(|it| it.p > 0.05));
-    }
-
-    #[test]
     fn an_interval_at_the_level_of_its_hypothesis_leaves_out_1_exactly_where_it_is_rejected() {
         let mut noise = Noise::of(3);
         for differing in [0, 1, 5, 20] {
             for _ in 0..50 {
                 let tests: Vec<_> = family(&mut noise, differing).into_iter().map(|(_, test)| test).collect();
                 let hypotheses: Vec<_> = tests.iter().map(|test| (test.p, 1.0)).collect();
-                let both = holm(&hypotheses, 0.05).into_iter().chain(step_up(&hypotheses, 0.05));
-                for (test, it) in tests.iter().chain(&tests).zip(both) {
+                for (test, it) in tests.iter().zip(holm(&hypotheses, 0.05)) {
                     let (low, high) = test.interval(it.risk);
                     assert_eq!(low > 1.0 || high < 1.0, it.p < 0.05, "{test:?} {it:?}");
                 }

@@ -388,6 +388,15 @@ mod tests {
     }
 
     #[test]
+    fn an_interval_holds_what_ended_in_it() {
+        let mut collector = Collector::new("trial", &Kinds::default(), 0, SECOND);
+        // It began in the first interval.
+        collector.take(&[Sample::new(Occurrence::Committed, 2 * SECOND + 5, 2 * SECOND, true)]);
+        let counts: Vec<u64> = collector.rest(3 * SECOND).iter().map(|it| it.latency.count).collect();
+        assert_eq!(counts, [0, 0, 1]);
+    }
+
+    #[test]
     fn transactions_with_names_have_times_of_their_own_and_add_up_to_all() {
         let kinds = Kinds { transactions: vec!["read", "pay"], ..Kinds::default() };
         let mut collector = Collector::new("trial", &kinds, 1_000, SECOND);

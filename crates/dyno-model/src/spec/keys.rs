@@ -275,6 +275,10 @@ pub static DESIGN: Section = Section {
         key("compare", "`system` or a factor", "systems and all factors").help(
             "what the experiment asks about: verdicts are given along it only, and charts draw it as curves",
         ),
+        key("primary", "`throughput`, `mean-ms`, `p95-ms` or `p99-ms`", "by the load").help(
+            "the metric that is tested first, with nearly all of the 5 % risk of a false verdict; the others follow when it was decided. By default `throughput` in a closed loop and `p95-ms` in an \
+             open one; not with `load.find`, which is compared by the load found",
+        ),
         key("exclude", "list of tables", "none").help(
             "treatments to leave out: those that have all levels of a table, such as `{ system = \"MySQL\", \
              clients = 1000, \"workload.rows\" = [100, 1000] }`",

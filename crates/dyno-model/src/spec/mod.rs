@@ -53,7 +53,7 @@ use crate::catalog::{HTTP, LUA, WorkloadDescription};
 use crate::limit::Limit;
 use crate::lists;
 use crate::plan::{
-    Compare, EndpointPlan, FORMAT, FreshData, LoadPlan, Plan, SystemPlan, Treatment, Variation, Via,
+    Compare, EndpointPlan, FORMAT, FreshData, LoadPlan, Metric, Plan, SystemPlan, Treatment, Variation, Via,
     WorkloadPlan,
 };
 use crate::target::QueryMode;
@@ -235,7 +235,9 @@ fn read(
     load::check_timeout(&top, &systems, &factors, limited(&combinations, &beside));
     let names_of = known.names;
     let known = choice::Known { systems: &systems, factors: &factors };
-    let Design { blocks, budget, seed, data, compare, exclusions } = design(&top, &known);
+    let are_searched = !combinations.is_empty() && combinations.iter().all(|it| it.load.find.is_some());
+    let Design { blocks, budget, seed, data, compare, primary, exclusions } =
+        design(&top, &known, are_searched);
     let limits = limit::read(&top, &known);
     let names: Vec<&str> = systems.iter().map(|system| system.name.as_str()).collect();
     let published = published::read(&top, &names);
@@ -265,6 +267,7 @@ fn read(
         treatments: found.unwrap_or_default(),
         published,
         compare,
+        primary,
         limits,
         faults,
         front: front::read(&top),
@@ -361,6 +364,7 @@ struct Design {
     seed: u64,
     data: FreshData,
     compare: Option<Compare>,
+    primary: Option<Metric>,
     exclusions: Vec<Choice>,
 }
 
@@ -368,10 +372,10 @@ struct Design {
 const FRESH_DATA: [(&str, FreshData); 3] =
     [("auto", FreshData::Auto), ("load", FreshData::Load), ("restore", FreshData::Restore)];
 
-fn design(top: &Fields<'_>, known: &choice::Known<'_>) -> Design {
+fn design(top: &Fields<'_>, known: &choice::Known<'_>, are_searched: bool) -> Design {
     let Some(fields) = top.inner("design", &keys::DESIGN) else {
         let (data, exclusions) = (FreshData::Auto, Vec::new());
-        return Design { blocks: 5, budget: None, seed: 1, data, compare: None, exclusions };
+        return Design { blocks: 5, budget: None, seed: 1, data, compare: None, primary: None, exclusions };
     };
     let is_auto =
         fields.node("blocks").filter(|node| matches!(&node.value, Value::Text(text) if text == "auto"));
@@ -390,7 +394,13 @@ fn design(top: &Fields<'_>, known: &choice::Known<'_>) -> Design {
         fields.refuse("data", message, "write \"load\", or \"auto\", which copies where it can");
     }
     let compare = compare(&fields, known.factors);
-    Design { blocks, budget, seed, data, compare, exclusions: choice::read(&fields, "exclude", known) }
+    let primary = fields.choice("primary", &published::METRICS);
+    if primary.is_some() && are_searched {
+        let message = "`design.primary` names a metric although `load.find` searches for the load";
+        fields.refuse("primary", message, "remove it: searches are compared by the load that they found");
+    }
+    let exclusions = choice::read(&fields, "exclude", known);
+    Design { blocks, budget, seed, data, compare, primary, exclusions }
 }
 
 /// What `design.compare` names.

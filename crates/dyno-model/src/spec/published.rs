@@ -7,8 +7,8 @@ use super::reader::{Fields, unknown_system, wrong_type};
 use super::tree::Value;
 use crate::plan::{Metric, Published};
 
-/// Words of `metric`.
-const METRICS: [(&str, Metric); 4] = [
+/// Words of `metric`, and of `design.primary`.
+pub(super) const METRICS: [(&str, Metric); 4] = [
     ("throughput", Metric::Throughput),
     ("mean-ms", Metric::MeanMs),
     ("p95-ms", Metric::P95Ms),

@@ -85,7 +85,7 @@ fn charts(model: &CompareModel, lang: Lang) -> Markup {
         ForestGroup { title: names::metric(metric, lang).to_owned(), rows }
     };
     let over_all =
-        model.over_all.iter().chain(&model.statements).filter(|it| it.effect.ratio_interval.is_some());
+        model.over_treatments().chain(&model.statements).filter(|it| it.effect.ratio_interval.is_some());
     let first = ForestGroup {
         title: compare::COMPARE_OVER_ALL.text(lang).to_owned(),
         rows: over_all.map(|it| over_all_row(it, lang)).collect(),

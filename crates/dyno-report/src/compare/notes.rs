@@ -7,6 +7,8 @@ use dyno_analysis::compare::model::{
     CompareModel, MetricPair, OverAll, SideFigures, SideName, SideRow, TreatmentName,
 };
 use dyno_analysis::model::{Estimate, Verdict};
+use dyno_analysis::stats::gate::RESERVE;
+use dyno_model::plan::Metric;
 
 pub(super) fn title(model: &CompareModel, lang: Lang) -> String {
     let (base, new) = (model.base.title.as_str(), model.new.title.as_str());
@@ -52,6 +54,7 @@ pub(super) fn method(model: &CompareModel, lang: Lang) -> Vec<String> {
     if model.treatments.iter().any(|pair| is_short(&pair.base) || is_short(&pair.new)) {
         sentences.push(fill!(compare::COMPARE_NOTE_FEW, lang, min = model.rules.min_repeats));
     }
+    sentences.extend(without_figures(model, lang));
     sentences.extend(needed(model, &margin, lang));
     let is_bound = |side: Option<Estimate>| side.is_some_and(|estimate| estimate.is_bound);
     if model.comparisons().any(|(_, metric)| is_bound(metric.base) || is_bound(metric.new)) {
@@ -62,9 +65,20 @@ pub(super) fn method(model: &CompareModel, lang: Lang) -> Vec<String> {
     }
     if model.rules.family > 0 {
         let alpha = figures::limit(model.rules.alpha * 100.0);
-        let (family, level) = (model.rules.family, figures::level(model.rules.interval_level));
-        sentences.push(fill!(compare::COMPARE_NOTE_METHOD, lang, margin, alpha, family, level));
-        if !model.over_all.is_empty() {
+        let (comparisons, level) = (model.rules.family, figures::level(model.rules.interval_level));
+        let primary = model.headline().map_or("", |it| names::metric(it.metric, lang));
+        let reserve = figures::limit(RESERVE * 100.0);
+        sentences.push(fill!(
+            compare::COMPARE_NOTE_METHOD,
+            lang,
+            margin,
+            alpha,
+            comparisons,
+            level,
+            primary,
+            reserve
+        ));
+        if model.over_treatments().next().is_some() {
             sentences.push(compare::COMPARE_NOTE_OVER_ALL.text(lang).to_owned());
         }
     }
@@ -82,6 +96,19 @@ pub(super) fn method(model: &CompareModel, lang: Lang) -> Vec<String> {
     sentences
 }
 
+/// What is not compared, because a side has no figure of it.
+fn without_figures(model: &CompareModel, lang: Lang) -> Option<String> {
+    let names = model.treatments.iter().flat_map(|pair| {
+        let treatment = compare::pair(pair, lang);
+        let name = move |metric: &Metric| {
+            fill!(compare::METRIC_OF, lang, metric = names::metric(*metric, lang), treatment)
+        };
+        pair.without_figures.iter().map(name)
+    });
+    let names: Vec<String> = names.collect();
+    (!names.is_empty()).then(|| fill!(compare::COMPARE_NOTE_WITHOUT, lang, comparisons = list(lang, &names)))
+}
+
 /// Treatments of one side only, under their headings.
 pub(super) fn unmatched(model: &CompareModel, lang: Lang) -> Vec<(Message, Vec<String>)> {
     let name = |name: &TreatmentName| names::line_at(&name.label, name.clients, lang);
@@ -94,7 +121,7 @@ pub(super) fn unmatched(model: &CompareModel, lang: Lang) -> Vec<(Message, Vec<S
 pub(super) fn answers(model: &CompareModel, lang: Lang) -> Vec<(Word, String)> {
     let answer = |it: &OverAll| (words::verdict(it.effect.verdict), compare::answer(model, it, lang));
     let statements = model.statements.iter().filter(|it| it.effect.verdict.is_some_and(Verdict::differs));
-    model.over_all.iter().chain(statements).map(answer).collect()
+    model.over_treatments().chain(statements).map(answer).collect()
 }
 
 /// True for a difference that is certain, and perhaps inside the margin.
@@ -104,8 +131,10 @@ pub(super) fn is_marked(metric: &MetricPair) -> bool {
 
 /// Trials that would decide what is inconclusive.
 fn needed(model: &CompareModel, margin: &str, lang: Lang) -> Vec<String> {
-    let open =
-        || model.comparisons().map(|(_, metric)| metric).filter(|it| it.verdict == Verdict::Inconclusive);
+    // What the other metrics need depends on whether the primary one is decided.
+    let primary = model.headline().map(|it| it.metric);
+    let is_open = |it: &&MetricPair| it.verdict == Verdict::Inconclusive && Some(it.metric) == primary;
+    let open = || model.comparisons().map(|(_, metric)| metric).filter(is_open);
     let mut sentences = Vec::new();
     let least = open().filter_map(|metric| metric.repeats_needed).min();
     let most = open().filter_map(|metric| metric.repeats_needed).max();

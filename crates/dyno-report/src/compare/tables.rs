@@ -101,7 +101,7 @@ pub(super) fn over_all(model: &CompareModel, lang: Lang) -> Table {
         let is_marked = effect.verdict.is_some_and(Verdict::differs) && !effect.exceeds_margin;
         if is_marked { Value::Marked(word).into() } else { Cell::word(word) }
     };
-    Sheet::of(model.over_all.iter().chain(&model.statements))
+    Sheet::of(model.over_treatments().chain(&model.statements))
         .left(&compare::FIGURE, |it| Cell::text(compare::about(it, lang)))
         .right(&compare::TREATMENTS_USED, |it| Cell::text(it.treatments.to_string()))
         .right(&headings::RATIO, |it| Cell::ratio(it.effect.ratio, it.effect.bound))

@@ -1,7 +1,7 @@
 //! Sentences of a comparison of two sides (`dyno compare`).
 
-use super::languages::Lang;
 pub(crate) use super::languages::en::compare::*;
+use super::languages::{Lang, Message};
 use super::names::list;
 use super::question::Answer;
 use super::{fill, finding, names, said};
@@ -160,40 +160,47 @@ fn differs(condition: Condition, system: &str, values: &[Difference], lang: Lang
     fill!(message, lang, system, number = each.len(), values = list(lang, &each))
 }
 
-/// What follows from all verdicts, in one sentence.
+/// What follows from all verdicts: what was decided on the primary metric first, then the other metrics, what is open last.
 pub(crate) fn outcome(model: &CompareModel, lang: Lang) -> String {
-    let Outcome { comparisons, better, worse, equivalent, inconclusive, invalid, not_working, .. } =
+    let Outcome { verdict, comparisons, better, equivalent, inconclusive, invalid, not_working, .. } =
         model.outcome;
-    let message = match model.outcome.verdict {
-        Verdict::Worse if worse == 0 => OUTCOME_WORSE_OVER_ALL,
+    if verdict == Verdict::Invalid {
+        let message = if not_working > 0 { OUTCOME_NOT_WORKING } else { OUTCOME_INVALID };
+        return fill!(message, lang, comparisons, better, equivalent, inconclusive, invalid, not_working);
+    }
+    let lead = model.over_all.iter().find(|it| it.effect.verdict == Some(verdict)).or(model.headline());
+    let Some(lead) = lead else { return fill!(OUTCOME_NOTHING, lang) };
+    let message = match verdict {
         Verdict::Worse => OUTCOME_WORSE,
-        Verdict::Invalid if not_working > 0 => OUTCOME_NOT_WORKING,
-        Verdict::Invalid => OUTCOME_INVALID,
-        Verdict::Inconclusive => OUTCOME_INCONCLUSIVE,
         Verdict::Better => OUTCOME_BETTER,
         Verdict::Equivalent => OUTCOME_EQUIVALENT,
+        Verdict::Inconclusive | Verdict::Invalid => OUTCOME_INCONCLUSIVE,
     };
-    let worse_over_all = model.over_all.iter().find(|it| it.effect.verdict == Some(Verdict::Worse));
-    let (treatment, metric, ratio) = worst(model).map_or_else(Default::default, |(of, worst)| {
-        let ratio = figures::bounded_ratio(worst.ratio.unwrap_or(1.0), worst.bound);
-        (pair(of, lang), names::metric(worst.metric, lang), ratio)
-    });
-    fill!(
-        message,
-        lang,
-        comparisons,
-        better,
-        worse,
-        equivalent,
-        inconclusive,
-        invalid,
-        not_working,
-        sentence = worse_over_all.map_or_else(String::new, |it| answer(model, it, lang)),
-        treatment,
-        metric,
-        ratio,
-        margin = figures::limit(model.rules.margin * 100.0)
-    )
+    let mut sentences = vec![fill!(message, lang, sentence = answer(model, lead, lang))];
+    sentences.extend(treatments(model, lead.effect.verdict == Some(verdict), lang));
+    let others = |message: Message, wanted: Verdict| {
+        let all = model.over_all.iter().filter(|it| it.metric != lead.metric);
+        let all = all.filter(|it| it.effect.verdict == Some(wanted));
+        let names: Vec<String> = all.map(|it| about(it, lang)).collect();
+        (!names.is_empty()).then(|| fill!(message, lang, metrics = list(lang, &names)))
+    };
+    sentences.extend(others(ALSO_WORSE, Verdict::Worse));
+    sentences.extend(others(ALSO_BETTER, Verdict::Better));
+    sentences.extend(others(ALSO_EQUIVALENT, Verdict::Equivalent));
+    sentences.extend(others(NOT_DECIDED, Verdict::Inconclusive));
+    sentences.join(lang.space)
+}
+
+/// In how many treatments new is worse; and in how many better, where only these say so.
+fn treatments(model: &CompareModel, is_answered: bool, lang: Lang) -> Option<String> {
+    let Outcome { verdict, comparisons, better, worse, .. } = model.outcome;
+    if verdict == Verdict::Better && !is_answered {
+        return Some(fill!(OUTCOME_TREATMENTS_BETTER, lang, better, comparisons));
+    }
+    let (of, worst) = worst(model).filter(|_| model.treatments.len() > 1)?;
+    let ratio = figures::bounded_ratio(worst.ratio.unwrap_or(1.0), worst.bound);
+    let (treatment, metric) = (pair(of, lang), names::metric(worst.metric, lang));
+    Some(fill!(OUTCOME_TREATMENTS_WORSE, lang, worse, comparisons, treatment, metric, ratio))
 }
 
 /// The comparison that is worse by the largest factor.

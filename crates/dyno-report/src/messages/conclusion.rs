@@ -376,6 +376,9 @@ struct PeakShape {
 
 fn peak(line: &str, number: u32, throughput: &Estimate, shape: PeakShape, lang: Lang) -> String {
     let clients = names::clients(&[number], lang);
+    if throughput.mean <= 0.0 {
+        return fill!(PEAK_NONE, lang, line, repeats = throughput.repeats);
+    }
     let mean = figures::digits(throughput.mean);
     let Some(interval) = throughput.interval else {
         let message = match (shape.is_only, throughput.repeats) {

@@ -117,3 +117,38 @@ fn values_without_scatter_or_too_few_of_them_have_no_fit() {
     assert!(fit(&still[..2], Components::Free).is_none());
     assert!(fit(&[], Components::Free).is_none());
 }
+
+#[test]
+fn where_values_are_missing_an_effect_has_at_least_the_degrees_of_freedom_of_its_blocks_and_no_error_of_nothing()
+ {
+    let mut noise = super::super::noise::Noise::of(29);
+    let (mut few, mut told, mut asked) = (0, 0_u32, 0_u32);
+    for _ in 0..600 {
+        // Two settings in four cells, three blocks, a start of each setting in a block; a fifth is missing.
+        let mut rows = Vec::new();
+        for cell in 0..8 {
+            for block in 0..3 {
+                if noise.normal() < 0.84 {
+                    let groups = vec![block, 2 * block + cell % 2];
+                    rows.push(Row { value: noise.normal(), cell, groups });
+                }
+            }
+        }
+        if !(0..8).all(|cell| rows.iter().any(|row| row.cell == cell)) {
+            continue;
+        }
+        let weights: Vec<f64> = (0..8).map(|cell| if cell % 2 == 1 { 0.25 } else { -0.25 }).collect();
+        let Some(free) = fit(&rows, Components::Free) else { continue };
+        few += usize::from(free.contrast(&weights).is_none_or(|it| it.degrees < 1.0));
+        let Some(found) = effect(&rows, &weights, &[], 2.0) else { continue };
+        assert!(found.whole.degrees >= 1.99, "{:?}", found.whole);
+        asked += 1;
+        told += u32::from(found.whole.p() < 0.05);
+    }
+    assert!(few > 0, "none had too few before");
+    // 5 % and three standard deviations.
+    assert!(
+        f64::from(told) < 0.05 * f64::from(asked) + 3.0 * (0.0475 * f64::from(asked)).sqrt(),
+        "{told} of {asked}"
+    );
+}
