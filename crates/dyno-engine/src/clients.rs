@@ -1,6 +1,6 @@
 //! Whose transactions a trial measures: clients of a native workload, or threads of a script.
 
-use crate::measure::crew::Crew;
+use crate::measure::crew::{Crew, Ending};
 use crate::measure::load::TrialError;
 use crate::recording::{Kinds, Totals};
 use crate::settling::OpenSessions;
@@ -29,6 +29,11 @@ pub(crate) trait Clients {
 
     /// Starts the threads.
     fn hire(&self, crew: &mut Crew<'_>) -> Result<(), TrialError>;
+
+    /// What happens to threads that do not end.
+    fn ending(&self) -> Ending {
+        Ending::Await
+    }
 
     /// How long they may take to be ready; `None`: as long as each connection may.
     fn ready_limit(&self) -> Option<Duration> {

@@ -57,6 +57,9 @@ impl Company {
         self.0.iter().try_for_each(|member| match member.reports.recv() {
             Ok(Report::Ready) => Ok(()),
             Ok(Report::Done(Err(TrialError::Interrupted))) => Err(TrialError::Interrupted),
+            Ok(Report::Done(Err(TrialError::LeftBehind(reason)))) => {
+                Err(TrialError::LeftBehind(member.failed(&reason).to_string()))
+            }
             Ok(Report::Done(Err(error))) => Err(member.failed(&error.to_string())),
             Ok(Report::Settled | Report::Done(Ok(_))) | Err(_) => Err(member.failed(PANICKED)),
         })
@@ -79,7 +82,10 @@ impl Company {
     }
 
     /// The records of all, which may ask what became of the data from here on. In the place of one that is missing is why.
-    pub(crate) fn records(&self) -> (Vec<BesideRecord>, Vec<String>) {
+    ///
+    /// # Errors
+    /// When threads of one go on.
+    pub(crate) fn records(&self) -> Result<(Vec<BesideRecord>, Vec<String>), TrialError> {
         for member in &self.0 {
             let _ = member.audit.send(());
         }
@@ -90,13 +96,16 @@ impl Company {
                     let (name, clients) = (member.name.clone(), member.clients);
                     records.push(BesideRecord { name, clients, record: *record });
                 }
+                Ok(Report::Done(Err(TrialError::LeftBehind(reason)))) => {
+                    return Err(TrialError::LeftBehind(member.failed(&reason).to_string()));
+                }
                 Ok(Report::Done(Err(error))) => missing.push(member.failed(&error.to_string()).to_string()),
                 Ok(Report::Ready | Report::Settled) | Err(_) => {
                     missing.push(member.failed(PANICKED).to_string());
                 }
             }
         }
-        (records, missing)
+        Ok((records, missing))
     }
 }
 
@@ -150,7 +159,7 @@ mod tests {
             assert_eq!(company.await_ready(), Ok(()));
             company.begin(&Start::soon());
             company.await_settled();
-            let (records, missing) = company.records();
+            let (records, missing) = company.records().expect("all have ended");
             assert_eq!((records[0].name.as_str(), records[0].clients, missing), ("report", 3, vec![]));
             assert_eq!(records[0].record.started_at, "then");
         });
@@ -172,7 +181,7 @@ mod tests {
         let (company, place) = pair();
         drop(place);
         assert!(company.await_ready().expect_err("it is gone").to_string().contains("panicked"));
-        let (records, missing) = company.records();
+        let (records, missing) = company.records().expect("all have ended");
         assert!(records.is_empty() && missing.len() == 1, "{missing:?}");
     }
 

@@ -180,6 +180,10 @@ impl<S: Script> Clients for ScriptClients<'_, S> {
         hire_scripts(crew, &self.script, self.threads)
     }
 
+    fn ending(&self) -> Ending {
+        Ending::LeaveScript
+    }
+
     fn ready_limit(&self) -> Option<Duration> {
         Some(self.threads.ready_limit)
     }
@@ -245,6 +249,16 @@ pub fn run_script_trial<S: Script>(
     trial(&ScriptClients { script: Arc::new(script), threads, audit }, input, listener)
 }
 
+/// Fails when threads of a script go on.
+fn all_ended(measured: &LoadRecord) -> Result<(), TrialError> {
+    let [first, ..] = measured.left_behind[..] else { return Ok(()) };
+    let number = measured.left_behind.len();
+    Err(TrialError::left_behind(&format!(
+        "{number} clients went on after the trial, first number {}",
+        first.0
+    )))
+}
+
 fn trial(
     clients: &impl Clients,
     input: &TrialInput<'_>,
@@ -264,7 +278,7 @@ fn trial(
     let (mut before, mut read_at) = (Counters::new(), Instant::now());
     let read = || (before, read_at) = ((input.counters)(), Instant::now());
     let Measured { record: measured, totals, window } =
-        measure(clients, Ending::Await, &load, input.role, read, listener)?;
+        measure(clients, clients.ending(), &load, input.role, read, listener)?;
     let mended = input.mend.map(|mend| mend());
     let states =
         mended.as_ref().map_or_else(|| Ok(vec![NodeState::Up; input.nodes.len()]), |it| it.nodes.clone());
@@ -274,6 +288,7 @@ fn trial(
         Role::Leads(company) => company.await_settled(),
         Role::Beside(place) => place.settled(),
     }
+    all_ended(&measured)?;
     let passed = read_at.elapsed();
     // A server that is silent is not asked once more, and one that was started again counts from 0.
     let is_asked = settled.is_ok() && mended.is_none();
@@ -299,7 +314,7 @@ fn trial(
     record.end = end(&record.audit, &window, &load, silence.is_some());
     let mut missing = Vec::new();
     if let Role::Leads(company) = input.role {
-        (record.beside, missing) = company.records();
+        (record.beside, missing) = company.records()?;
     }
     let facts = record.facts.get_or_insert_default();
     facts.troubles.extend(missing);

@@ -401,6 +401,8 @@ fn about(lua: &Lua, environment: &Environment, role: Role) -> mlua::Result<Table
     };
     about.set("script_path", script)?;
     about.set("alone", environment.is_alone)?;
+    let is_run = environment.command.as_deref() == Some("run");
+    about.set("running", is_run && matches!(role, Role::Thread(_)))?;
     Ok(about)
 }
 

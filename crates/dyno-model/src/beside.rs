@@ -75,6 +75,14 @@ impl TrialRecord {
         })
     }
 
+    /// True when anything was there to be done: a transaction was begun, or was due.
+    #[must_use]
+    pub fn was_asked(&self) -> bool {
+        let facts = self.facts.as_ref();
+        let in_all = facts.map_or(0, |facts| facts.committed_in_all + facts.unfinished_in_all);
+        self.ledger.started + in_all > 0 || self.open_loop.is_some_and(|open_loop| open_loop.arrived > 0)
+    }
+
     /// The worst that the audits of its own workload and of those beside it came to.
     #[must_use]
     pub fn worst_audit(&self) -> AuditVerdict {

@@ -278,7 +278,8 @@ impl Plan {
     #[must_use]
     pub fn metrics(&self) -> Vec<Metric> {
         let loads = || self.treatments.iter().map(|treatment| &treatment.load);
-        let all_find = |most| loads().all(|load| load.find.as_ref().is_some_and(|search| search.most == most));
+        let all_find =
+            |most| loads().all(|load| load.find.as_ref().is_some_and(|search| search.most == most));
         if all_find(LoadBy::Rate) {
             return vec![Metric::HighestRate];
         }

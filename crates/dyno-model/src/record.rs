@@ -131,14 +131,6 @@ impl TrialRecord {
         self.ledger.committed > 0 || self.ledger.started == 0 && self.work.is_some_and(|work| work > 0.0)
     }
 
-    /// True when anything was there to be done: a transaction was begun, or was due.
-    #[must_use]
-    pub fn was_asked(&self) -> bool {
-        let facts = self.facts.as_ref();
-        let in_all = facts.map_or(0, |facts| facts.committed_in_all + facts.unfinished_in_all);
-        self.ledger.started + in_all > 0 || self.open_loop.is_some_and(|open_loop| open_loop.arrived > 0)
-    }
-
     /// What a trial says of a metric, in transactions per second or milliseconds; `None` for response times when nothing arrived, and for
     /// percentiles that too few values lie beyond ([`latency::is_shown`]). Of response times it may be a lower bound ([`Self::is_bound`]).
     #[must_use]

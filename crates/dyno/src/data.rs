@@ -27,6 +27,8 @@ pub(crate) enum Missing {
     Trial(String),
     /// Its search for the highest load found none.
     Search(Box<SearchRecord>),
+    /// Something after which nothing more can be measured.
+    Run(String),
 }
 
 /// Whatever keeps a server from being there concerns its system.

@@ -20,6 +20,7 @@ use dyno_report::EN;
 use dyno_store::environment::boot_id;
 use dyno_store::{RunWriter, utc_now};
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
@@ -98,48 +99,72 @@ pub(crate) fn run(
                 })
             }
         };
-        match measured {
-            Ok(record) => {
-                tally.has_commits |= record.has_committed();
-                match record.is_whole() {
-                    true => tally.measured += 1,
-                    false => tally.cut.push(trial.id.clone()),
-                }
-                let has_failed = record.end == TrialEnd::System;
-                let was_harmed = has_faults(&record);
-                listener.event(&Event::TrialFinished(Box::new(record)));
-                if let Some(reason) = systems.bury_if_dead(system, listener) {
-                    tally.system_failures += usize::from(!reason.is_empty());
-                } else if has_failed && systems.bury_if_silent(system, listener).is_some() {
-                    tally.system_failures += 1;
-                } else if was_harmed {
-                    systems.stop_system(system, listener);
-                }
-            }
+        if measured.is_err() && interrupts.is_requested() {
             // Whatever was under way then has failed for this reason.
-            Err(_) if interrupts.is_requested() => break,
-            Err(Missing::Interrupted) => break,
-            Err(Missing::System(reason)) => {
-                tally.system_failures += 1;
-                tally.failed += 1;
-                listener.event(&Event::TrialFailed { trial: trial.id.clone(), reason, search: None });
-                systems.bury(system, listener);
-            }
-            Err(Missing::Search(search)) => {
-                let is_unmet = matches!(search.end, SearchEnd::FailsEverywhere { .. });
-                tally.unmet += usize::from(is_unmet);
-                tally.undecided += usize::from(!is_unmet);
-                let reason = dyno_report::no_load(&search.search, &search.end, search.steps.len(), EN);
-                listener.event(&Event::TrialFailed { trial: trial.id.clone(), reason, search: Some(search) });
-            }
-            Err(Missing::Trial(reason)) => {
-                tally.failed += 1;
-                listener.event(&Event::TrialFailed { trial: trial.id.clone(), reason, search: None });
-                tally.system_failures += usize::from(systems.bury(system, listener));
-            }
+            break;
+        }
+        if settle(measured, trial, system, &mut tally, systems, listener).is_break() {
+            break;
         }
     }
     tally
+}
+
+/// Counts what became of a trial, reports it, and stops its system where that is needed. Breaks when nothing more can be measured.
+fn settle(
+    measured: Result<TrialRecord, Missing>,
+    trial: &Trial,
+    system: usize,
+    tally: &mut Tally,
+    systems: &mut Systems<'_>,
+    listener: &mut dyn Listener,
+) -> ControlFlow<()> {
+    let id = &trial.id;
+    let failed = |tally: &mut Tally, listener: &mut dyn Listener, reason| {
+        tally.failed += 1;
+        listener.event(&Event::TrialFailed { trial: id.clone(), reason, search: None });
+    };
+    match measured {
+        Ok(record) => {
+            tally.has_commits |= record.has_committed();
+            match record.is_whole() {
+                true => tally.measured += 1,
+                false => tally.cut.push(id.clone()),
+            }
+            let has_failed = record.end == TrialEnd::System;
+            let was_harmed = has_faults(&record);
+            listener.event(&Event::TrialFinished(Box::new(record)));
+            if let Some(reason) = systems.bury_if_dead(system, listener) {
+                tally.system_failures += usize::from(!reason.is_empty());
+            } else if has_failed && systems.bury_if_silent(system, listener).is_some() {
+                tally.system_failures += 1;
+            } else if was_harmed {
+                systems.stop_system(system, listener);
+            }
+        }
+        Err(Missing::Interrupted) => return ControlFlow::Break(()),
+        Err(Missing::Search(search)) => {
+            let is_unmet = matches!(search.end, SearchEnd::FailsEverywhere { .. });
+            tally.unmet += usize::from(is_unmet);
+            tally.undecided += usize::from(!is_unmet);
+            let reason = dyno_report::no_load(&search.search, &search.end, search.steps.len(), EN);
+            listener.event(&Event::TrialFailed { trial: id.clone(), reason, search: Some(search) });
+        }
+        Err(Missing::System(reason)) => {
+            failed(tally, listener, reason);
+            tally.system_failures += 1;
+            systems.bury(system, listener);
+        }
+        Err(Missing::Trial(reason)) => {
+            failed(tally, listener, reason);
+            tally.system_failures += usize::from(systems.bury(system, listener));
+        }
+        Err(Missing::Run(reason)) => {
+            failed(tally, listener, reason);
+            return ControlFlow::Break(());
+        }
+    }
+    ControlFlow::Continue(())
 }
 
 /// True when the data are to be looked at before this block: the run may end then, and of later blocks nothing is measured yet, as it is where trials that
@@ -233,6 +258,7 @@ fn missing(error: &TrialError, ending: impl Fn() -> Option<String>) -> Missing {
     match error {
         TrialError::Interrupted => Missing::Interrupted,
         TrialError::SystemDied(reason) => Missing::System(reason.clone()),
+        TrialError::LeftBehind(reason) => Missing::Run(reason.clone()),
         other => match ending() {
             Some(reason) => Missing::System(reason),
             None => Missing::Trial(other.to_string()),

@@ -33,6 +33,8 @@ const LOOK: Duration = Duration::from_millis(100);
 const LOOK_MIN: Duration = Duration::from_millis(1);
 /// After the grace period a worker has so long to end; a blocking one that has not is interrupted again and again.
 const ENDING: Duration = Duration::from_secs(1);
+/// The same for a script of a trial, whose end means the end of the run; not when the user has asked for the end.
+const SCRIPT_ENDING: Duration = Duration::from_secs(5);
 /// Samples are collected so long after the end of an interval, nanoseconds: a worker that lost the processor between the end of a
 /// transaction and writing it down mostly has it again.
 const MARGIN: u64 = 5_000_000;
@@ -48,6 +50,8 @@ pub(crate) enum Ending {
     Await,
     /// A second after the grace period they are named and left behind.
     LeaveBehind,
+    /// The same a few seconds later: nothing can end a script that is in a loop of its own, and whoever leaves it behind can measure nothing more.
+    LeaveScript,
 }
 
 /// What a worker tells the coordinator.
@@ -263,7 +267,9 @@ impl<'a> Crew<'a> {
             }
         };
         self.call_off();
-        Err(error)
+        let is_stuck =
+            self.ending == Ending::LeaveScript && self.members.iter().any(|member| !member.is_done);
+        Err(if is_stuck { TrialError::left_behind(&error.to_string()) } else { error })
     }
 
     /// Closes the channels that workers wait on, and gives those that notice time to end.
@@ -407,8 +413,9 @@ impl<'a> Crew<'a> {
             if window.is_cut(now) {
                 is_cut_off = true;
                 self.interrupt();
-                let limit = window.grace_ends().saturating_add(Nanos::from(ENDING).0);
-                if self.ending == Ending::LeaveBehind && now > limit {
+                let limit =
+                    self.leaves_after().map(|time| window.grace_ends().saturating_add(Nanos::from(time).0));
+                if limit.is_some_and(|limit| now > limit) {
                     break;
                 }
             }
@@ -422,6 +429,15 @@ impl<'a> Crew<'a> {
             let _ = member.thread.take().map(JoinHandle::join);
         }
         self.finish(listener, Finish { window, watch, spare, is_cut_off })
+    }
+
+    /// How long after the grace period a thread that has not ended is left behind.
+    fn leaves_after(&self) -> Option<Duration> {
+        match self.ending {
+            Ending::Await => None,
+            Ending::LeaveScript if self.input.interrupts.load(Ordering::Relaxed) == 0 => Some(SCRIPT_ENDING),
+            Ending::LeaveScript | Ending::LeaveBehind => Some(ENDING),
+        }
     }
 
     fn interrupt(&self) {

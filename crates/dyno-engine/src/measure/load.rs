@@ -125,6 +125,19 @@ pub enum TrialError {
     /// A fault of this machine, such as no more threads.
     #[error("{0}")]
     Machine(String),
+    /// Threads of a script go on in a loop of its own, which nothing can end but the end of the process.
+    #[error("{0}")]
+    LeftBehind(String),
+}
+
+impl TrialError {
+    /// Threads of a script go on; how that was noticed.
+    pub(crate) fn left_behind(what: &str) -> Self {
+        Self::LeftBehind(format!(
+            "{what}: a script does not come to an end (a loop or a sleep of its own in event, thread_init or thread_done?), and its threads would disturb all \
+             further trials"
+        ))
+    }
 }
 
 /// What was measured.

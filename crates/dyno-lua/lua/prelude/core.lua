@@ -33,6 +33,20 @@ if not native.about.alone then
   function print() end
 end
 
+-- A script that ends the program ends a run without its report: where others depend on that, it is a mistake of the script. Alone, it ends the program as in
+-- sysbench, but not with success while events run.
+local error, exit, tostring = error, os.exit, tostring
+function os.exit(code, ...)
+  if not native.about.alone then
+    error("the script called os.exit(" .. tostring(code) .. ")", 2)
+  end
+  if native.about.running and (code == nil or code == 0 or code == true) then
+    io.stderr:write("FATAL: the script called os.exit(", tostring(code), ") in a thread of the run\n")
+    code = 1
+  end
+  exit(code, ...)
+end
+
 ffi.cdef [[
 typedef enum {
   SB_CNT_OTHER, SB_CNT_READ, SB_CNT_WRITE, SB_CNT_EVENT, SB_CNT_ERROR, SB_CNT_RECONNECT,
@@ -59,9 +73,13 @@ local function symbol(name)
   return C[name]
 end
 
+local ends = { exit = true, _exit = true, _Exit = true, quick_exit = true, abort = true }
 ffi.C = setmetatable({}, {
   -- An unknown name is the mistake of whoever asks for it, not of this line.
   __index = function(target, name)
+    if ends[name] and not native.about.alone then
+      error("the script asked for ffi.C." .. name, 2)
+    end
     local own = type(name) == "string" and find(name, "^sb_") and made(target, name)
     if own then
       return own

@@ -7,6 +7,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 #[test]
+fn a_script_among_others_does_not_end_the_program() {
+    for (call, told) in [
+        ("os.exit(0)", "test.lua:2: the script called os.exit(0)"),
+        ("os.exit()", "test.lua:2: the script called os.exit(nil)"),
+        ("os.exit(7)", "test.lua:2: the script called os.exit(7)"),
+        ("ffi.C.exit(0)", "test.lua:2: the script asked for ffi.C.exit"),
+    ] {
+        let mut environment = environment(&format!("function event() {call} end"));
+        environment.is_alone = false;
+        let state = state(&Arc::new(environment)).unwrap_or_else(|error| panic!("{error}"));
+        let error = state.call("event", Some(0)).expect_err("it goes on");
+        assert_eq!(error.message, told);
+    }
+}
+
+#[test]
 fn errors_name_file_and_line() {
     let cases = [
         ("function event()\n  error('boo')\nend", ErrorKind::Runtime, "test.lua:3: boo"),

@@ -100,6 +100,42 @@ fn a_server_of_dyno_s_own(kind: ServerKind) {
     are_right(&records);
 }
 
+/// Runs a script whose event does this, in two trials of half a second.
+fn runs(event: &str) -> (Bench, Ended) {
+    let bench = Bench::new();
+    bench.file("wild.lua", &format!("function prepare() end function event() {event} end\n"));
+    let text = "title = \"Lua\"\n[[system]]\nname = \"s\"\nserver = { kind = \"sqlite\" }\n[workload]\nkind = \"lua\"\n\
+                scripts = [\"wild.lua\"]\n[load]\nclients = [1, 2]\nwarmup = \"100ms\"\nduration = \"500ms\"\ngrace = \"500ms\"\n\
+                [design]\nblocks = 1\n";
+    let ended = run(&bench, text, "r");
+    (bench, ended)
+}
+
+#[test]
+fn a_script_in_an_endless_loop_ends_its_trial_and_the_run() {
+    let (bench, ended) = runs("while true do end");
+    assert!(!ended.is_done(), "{ended}");
+    assert!(ended.stderr.contains("a script does not come to an end"), "{ended}");
+    let events = std::fs::read_to_string(bench.path().join("r/events.jsonl")).expect("it is written");
+    let count = |kind: &str| events.lines().filter(|line| line.contains(kind)).count();
+    // The other trial would have been measured beside threads that go on.
+    assert_eq!((count("\"trial-started\""), count("\"trial-failed\"")), (1, 1), "{events}");
+}
+
+#[test]
+fn a_script_that_asks_for_the_end_of_the_program_fails_its_trial() {
+    for (exit, told) in [
+        ("os.exit(0)", "the script called os.exit(0)"),
+        ("os.exit()", "the script called os.exit(nil)"),
+        ("require('ffi').C._exit(0)", "the script asked for ffi.C._exit"),
+    ] {
+        let (bench, ended) = runs(exit);
+        assert!(!ended.is_done(), "{exit}: {ended}");
+        let events = std::fs::read_to_string(bench.path().join("r/events.jsonl")).expect("it is written");
+        assert!(events.contains(told), "{exit}: {events}");
+    }
+}
+
 #[test]
 fn scripts_make_their_data_on_a_server_of_dyno_s_own_and_every_trial_begins_with_them_on_sqlite() {
     a_server_of_dyno_s_own(ServerKind::Sqlite);
