@@ -72,6 +72,7 @@ pub(crate) fn compare(view: &View<'_>, share: f64) -> Compared {
     let rules = ComparisonRules {
         margin: rules.margin,
         alpha: rules.alpha,
+        reserve: gate::RESERVE,
         min_repeats: MIN_REPEATS as u32,
         verdicts_enabled: enabled,
         family,

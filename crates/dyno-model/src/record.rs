@@ -71,8 +71,7 @@ pub struct TrialRecord {
     pub generator: GeneratorRecord,
     /// Growth of the server's own counters over the window (e.g. `Com_select`, `xact_commit`).
     pub server_counters: BTreeMap<String, i64>,
-    /// Tables, columns, indexes and sizes when the clients began, of the first database where they are spread over several; absent in records of older
-    /// versions, and where the server did not tell.
+    /// Tables, columns, indexes and sizes of the first database when the clients began; absent in older records, and where the server did not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<Schema>,
     /// What the data said.

@@ -3,7 +3,6 @@
 use super::{figures, words};
 use crate::messages::{Lang, Message, conclusion, fill, finding, in_line, list, names, notes, said};
 use dyno_analysis::model::{Comparison, FindingRow, LedgerExample, ReportModel, Verdict, WorkloadRow};
-use dyno_analysis::stats::gate::RESERVE;
 use dyno_model::failure_log::{FailureDetail, FailureLog};
 use dyno_model::plan::{LoadPlan, Spacing, StopRule};
 use dyno_model::printable::{line, shortened};
@@ -220,7 +219,8 @@ pub(super) fn errors(model: &ReportModel, lang: Lang) -> Vec<String> {
 /// How questions were answered.
 pub(super) fn question_rules(model: &ReportModel, lang: Lang) -> String {
     let alpha = figures::limit(model.comparison_rules.alpha * 100.0);
-    let (metric, reserve) = (names::metric(model.judged_by, lang), figures::limit(RESERVE * 100.0));
+    let metric = names::metric(model.judged_by, lang);
+    let reserve = figures::limit(model.comparison_rules.reserve * 100.0);
     fill!(notes::NOTE_QUESTIONS, lang, alpha, metric, reserve)
 }
 

@@ -47,6 +47,21 @@ impl Tally {
     pub(crate) fn is_complete(&self) -> bool {
         self.measured + self.unmet + self.undecided == self.planned
     }
+
+    /// A trial has figures.
+    fn add(&mut self, trial: &Trial, record: &TrialRecord) {
+        self.has_commits |= record.has_committed();
+        match record.is_whole() {
+            true => self.measured += 1,
+            false => self.cut.push(trial.id.clone()),
+        }
+    }
+
+    /// A trial has none.
+    fn fail(&mut self, trial: &Trial, reason: String, listener: &mut dyn Listener) {
+        self.failed += 1;
+        listener.event(&Event::TrialFailed { trial: trial.id.clone(), reason, search: None });
+    }
 }
 
 /// Runs all trials. Every block, and every whole plot in it, begins with fresh servers and fresh data, because these are
@@ -119,18 +134,9 @@ fn settle(
     systems: &mut Systems<'_>,
     listener: &mut dyn Listener,
 ) -> ControlFlow<()> {
-    let id = &trial.id;
-    let failed = |tally: &mut Tally, listener: &mut dyn Listener, reason| {
-        tally.failed += 1;
-        listener.event(&Event::TrialFailed { trial: id.clone(), reason, search: None });
-    };
     match measured {
         Ok(record) => {
-            tally.has_commits |= record.has_committed();
-            match record.is_whole() {
-                true => tally.measured += 1,
-                false => tally.cut.push(id.clone()),
-            }
+            tally.add(trial, &record);
             let has_failed = record.end == TrialEnd::System;
             let was_harmed = has_faults(&record);
             listener.event(&Event::TrialFinished(Box::new(record)));
@@ -148,19 +154,19 @@ fn settle(
             tally.unmet += usize::from(is_unmet);
             tally.undecided += usize::from(!is_unmet);
             let reason = dyno_report::no_load(&search.search, &search.end, search.steps.len(), EN);
-            listener.event(&Event::TrialFailed { trial: id.clone(), reason, search: Some(search) });
+            listener.event(&Event::TrialFailed { trial: trial.id.clone(), reason, search: Some(search) });
         }
         Err(Missing::System(reason)) => {
-            failed(tally, listener, reason);
+            tally.fail(trial, reason, listener);
             tally.system_failures += 1;
             systems.bury(system, listener);
         }
         Err(Missing::Trial(reason)) => {
-            failed(tally, listener, reason);
+            tally.fail(trial, reason, listener);
             tally.system_failures += usize::from(systems.bury(system, listener));
         }
         Err(Missing::Run(reason)) => {
-            failed(tally, listener, reason);
+            tally.fail(trial, reason, listener);
             return ControlFlow::Break(());
         }
     }

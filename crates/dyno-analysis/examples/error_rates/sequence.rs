@@ -115,14 +115,15 @@ impl Reports {
         let mut metrics: [Values; 2] = Default::default();
         for _ in 0..self.cells {
             let mut cell = [(); 2].map(|()| vec![vec![0.0; self.blocks]; self.systems]);
-            for system in 0..self.systems {
-                for block in 0..self.blocks {
-                    let common = self.shared.sqrt() * random.normal();
-                    for (metric, effect) in self.effects.iter().enumerate() {
-                        let own = common + (1.0 - self.shared).sqrt() * random.normal();
-                        let truth = if system == 1 { *effect } else { 0.0 };
-                        cell[metric][system][block] = truth + self.scatter * own;
-                    }
+            // Both metrics of a trial share what is common to them.
+            for (system, block) in
+                (0..self.systems).flat_map(|it| (0..self.blocks).map(move |block| (it, block)))
+            {
+                let common = self.shared.sqrt() * random.normal();
+                for (metric, effect) in self.effects.iter().enumerate() {
+                    let own = common + (1.0 - self.shared).sqrt() * random.normal();
+                    let truth = if system == 1 { *effect } else { 0.0 };
+                    cell[metric][system][block] = truth + self.scatter * own;
                 }
             }
             metrics.iter_mut().zip(cell).for_each(|(metric, cell)| metric.push(cell));

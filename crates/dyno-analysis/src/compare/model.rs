@@ -312,6 +312,9 @@ pub struct CompareRules {
     pub margin: f64,
     /// Share of false ones among all verdicts better and worse, on average.
     pub alpha: f64,
+    /// Share of the level that the metrics beside the primary one have before that is decided.
+    #[serde(default)]
+    pub reserve: f64,
     /// Fewer valid trials on a side give no verdict but inconclusive.
     pub min_repeats: u32,
     /// Comparisons of treatments that were tested.

@@ -65,6 +65,7 @@ pub(super) fn verdicts(pairs: &[Sides<'_>], metrics: &[Metric], primary: Metric,
     let rules_made = CompareRules {
         margin: rules.margin,
         alpha: rules.alpha,
+        reserve: gate::RESERVE,
         min_repeats: MIN_REPEATS as u32,
         family,
         interval_level: told().filter_map(|it| it.interval_level).fold(1.0, f64::min),

@@ -174,6 +174,9 @@ pub struct ComparisonRules {
     pub margin: f64,
     /// Risk of a false better or worse over all comparisons of a metric together.
     pub alpha: f64,
+    /// Share of the level of a question that the metrics beside the primary one have before that is decided.
+    #[serde(default)]
+    pub reserve: f64,
     /// Fewer repeats than this give no verdict.
     pub min_repeats: u32,
     /// True when the plan has enough blocks for verdicts.

@@ -240,7 +240,8 @@ fn no_search_takes_more_steps_than_the_documents_say() {
     let mut longest = 0;
     for seed in 0..200 {
         let mut random = SplitMix64(seed);
-        let figures: Vec<f64> = (0..100).map(|_| if random.bits() % 2 == 0 { 1.0 } else { 100.0 }).collect();
+        let figures: Vec<f64> =
+            (0..100).map(|_| if random.bits().is_multiple_of(2) { 1.0 } else { 100.0 }).collect();
         let record = synthetic(state(P99), |_, number| figures[number]);
         assert!(record.steps.len() <= STEPS_MAX, "{}", told(&record));
         let is_kept = record.steps.last().is_some_and(|step| step.outcome == Outcome::Passed);

@@ -14,6 +14,7 @@ mod growth;
 mod mistakes;
 mod passwords;
 mod paths;
+mod primary;
 mod profiles;
 mod scripts;
 mod stages;

@@ -7,7 +7,6 @@ use dyno_analysis::compare::model::{
     CompareModel, MetricPair, OverAll, SideFigures, SideName, SideRow, TreatmentName,
 };
 use dyno_analysis::model::{Estimate, Verdict};
-use dyno_analysis::stats::gate::RESERVE;
 use dyno_model::plan::Metric;
 
 pub(super) fn title(model: &CompareModel, lang: Lang) -> String {
@@ -67,7 +66,7 @@ pub(super) fn method(model: &CompareModel, lang: Lang) -> Vec<String> {
         let alpha = figures::limit(model.rules.alpha * 100.0);
         let (comparisons, level) = (model.rules.family, figures::level(model.rules.interval_level));
         let primary = model.headline().map_or("", |it| names::metric(it.metric, lang));
-        let reserve = figures::limit(RESERVE * 100.0);
+        let reserve = figures::limit(model.rules.reserve * 100.0);
         sentences.push(fill!(
             compare::COMPARE_NOTE_METHOD,
             lang,

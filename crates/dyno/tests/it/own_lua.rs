@@ -103,7 +103,7 @@ fn a_server_of_dyno_s_own(kind: ServerKind) {
 /// Runs a script whose event does this, in two trials of half a second.
 fn runs(event: &str) -> (Bench, Ended) {
     let bench = Bench::new();
-    bench.file("wild.lua", &format!("function prepare() end function event() {event} end\n"));
+    bench.file("wild.lua", format!("function prepare() end function event() {event} end\n"));
     let text = "title = \"Lua\"\n[[system]]\nname = \"s\"\nserver = { kind = \"sqlite\" }\n[workload]\nkind = \"lua\"\n\
                 scripts = [\"wild.lua\"]\n[load]\nclients = [1, 2]\nwarmup = \"100ms\"\nduration = \"500ms\"\ngrace = \"500ms\"\n\
                 [design]\nblocks = 1\n";

@@ -273,7 +273,7 @@ fn each_script_has_figures_of_its_own_and_may_have_a_limit(shop: &Shop) {
     let scripts = "scripts = [\"read.sql@3\", \"list.sql\", \"taken.sql\"]";
     let ended = counted(shop, "named", scripts, &limits, &["--yes-write-to", name]);
     // More fails than a valid trial has, and is still told by name.
-    assert!(ended.code == 6 && ended.stdout.contains("failed < 99 % (taken)"), "{ended}");
+    assert!(ended.code == 8 && ended.stdout.contains("failed < 99 % (taken)"), "{ended}");
     for record in shop.records("named") {
         assert_eq!(record.ledger.check(), Vec::<String>::new());
         let [read, list, taken] = record.ledger.transactions.as_slice() else {
