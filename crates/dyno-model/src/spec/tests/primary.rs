@@ -10,8 +10,10 @@ fn the_primary_metric_is_the_one_that_the_spec_names_and_searches_have_their_own
     assert_eq!(metrics(SETTINGS), [Metric::Throughput, Metric::P95Ms]);
     assert_eq!(metrics(&named("p95-ms")), [Metric::P95Ms, Metric::Throughput]);
     assert_eq!(metrics(&named("p99-ms")), [Metric::P99Ms, Metric::Throughput, Metric::P95Ms]);
-    let searched = named("p99-ms").replace("[load]", "[load]\nfind = \"p99 < 20ms\"");
-    let refused = parse(input(&searched), &catalog()).unwrap_err();
-    assert!(refused.iter().any(|it| it.message.contains("design.primary")), "{refused:?}");
+    let start = GOOD.split("[load]").next().unwrap();
+    let searched = "[load]\nclients = 64\nduration = \"10s\"\nfind = { while = \"p99 < 20ms\" }\n";
+    let searched = format!("{start}{searched}[design]\nprimary = \"p99-ms\"\n");
+    let refused = format!("{:?}", parse(input(&searched), &catalog()).unwrap_err());
+    assert!(refused.contains("`design.primary` names a metric although `load.find`"), "{refused}");
     assert!(parse(input(&named("p42")), &catalog()).is_err());
 }
