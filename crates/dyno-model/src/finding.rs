@@ -295,6 +295,11 @@ pub enum Finding {
         /// What.
         what: String,
     },
+    /// Something the run could not stop, remove or restore.
+    CleanUpIncomplete {
+        /// What.
+        what: String,
+    },
 }
 
 /// Processes of one name and what they took.
@@ -404,7 +409,8 @@ impl Finding {
             | Self::BlockApart { .. }
             | Self::ProgramWarned { .. }
             | Self::EventsCounted { .. }
-            | Self::RecordingIncomplete { .. } => Severity::Warning,
+            | Self::RecordingIncomplete { .. }
+            | Self::CleanUpIncomplete { .. } => Severity::Warning,
             Self::CutShort { .. }
             | Self::SystemFailed { .. }
             | Self::ServerRestarted { .. }

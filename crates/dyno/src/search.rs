@@ -219,6 +219,7 @@ impl Listener for Heard<'_> {
                 | Event::SystemReady { .. }
                 | Event::SystemStopped { .. }
                 | Event::SystemFailed { .. }
+                | Event::SettingsNoted { .. }
                 | Event::RunFinding(_)
         );
         if self.is_kept || is_of_system {

@@ -179,7 +179,8 @@ fn is_derived(finding: &Finding) -> bool {
         | Finding::EventsCounted { .. }
         | Finding::RecordingBehind { .. }
         | Finding::OthersBusy { .. }
-        | Finding::RecordingIncomplete { .. } => false,
+        | Finding::RecordingIncomplete { .. }
+        | Finding::CleanUpIncomplete { .. } => false,
     }
 }
 

@@ -343,19 +343,6 @@ fn what_is_compared_is_a_factor_or_the_systems() {
 }
 
 #[test]
-fn the_primary_metric_is_the_one_that_the_spec_names_and_searches_have_their_own() {
-    let named = |name: &str| SETTINGS.replace("blocks = 1", &format!("blocks = 1\nprimary = \"{name}\""));
-    let metrics = |text: &str| parse(input(text), &catalog()).unwrap().1.metrics();
-    assert_eq!(metrics(SETTINGS), [Metric::Throughput, Metric::P95Ms]);
-    assert_eq!(metrics(&named("p95-ms")), [Metric::P95Ms, Metric::Throughput]);
-    assert_eq!(metrics(&named("p99-ms")), [Metric::P99Ms, Metric::Throughput, Metric::P95Ms]);
-    let searched = named("p99-ms").replace("[load]", "[load]\nfind = \"p99 < 20ms\"");
-    let refused = parse(input(&searched), &catalog()).unwrap_err();
-    assert!(refused.iter().any(|it| it.message.contains("design.primary")), "{refused:?}");
-    assert!(parse(input(&named("p42")), &catalog()).is_err());
-}
-
-#[test]
 fn published_figures_are_kept() {
     let text = format!(
         "{GOOD}\n[[published]]\nsource = \"notebook PC, 2005\"\nseries = \"MySQL\"\nmetric = \"p95-ms\"\n\

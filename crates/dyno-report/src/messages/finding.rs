@@ -114,6 +114,7 @@ pub(crate) fn sentence(finding: &Finding, lang: Lang) -> String {
         Finding::Beside { name, doubt } => fill!(BESIDE, lang, name, doubt = sentence(doubt, lang)),
         Finding::SentAsText { statements } => fill!(SENT_AS_TEXT, lang, statements),
         Finding::RecordingIncomplete { what } => fill!(RECORDING_INCOMPLETE, lang, what = said(what, lang)),
+        Finding::CleanUpIncomplete { what } => fill!(CLEAN_UP_INCOMPLETE, lang, what = said(what, lang)),
     }
 }
 
@@ -185,6 +186,7 @@ mod tests {
             Finding::CountersDiffer { counter: "Com_select".into(), ours: 10_000, theirs: 10_012 },
             Finding::SentAsText { statements: "q 2 SELECT to_jsonb(:id)".into() },
             Finding::RecordingIncomplete { what: text() },
+            Finding::CleanUpIncomplete { what: text() },
             Finding::SettingRounded {
                 system: "MySQL".into(),
                 name: "innodb_buffer_pool_size".into(),
