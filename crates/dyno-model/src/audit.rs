@@ -40,8 +40,12 @@ impl AuditRecord {
     /// What the checks say together of acknowledged work that is missing.
     #[must_use]
     pub fn losses(&self) -> Losses {
-        let verdict = self.checks.iter().map(AuditCheck::loses).max().unwrap_or(AuditVerdict::NotChecked);
-        let counted = self.places().filter_map(|(database, check)| Some((database, check.commits()?)));
+        let settled =
+            |place: Option<&str>| self.places().filter(move |it| it.0 == place).find_map(|it| it.1.settled());
+        let checks = || self.places().map(|(place, check)| (place, check, check.after(settled(place))));
+        let verdicts = checks().map(|(.., balance)| AuditCheck::loses(balance));
+        let verdict = verdicts.max().unwrap_or(AuditVerdict::NotChecked);
+        let counted = checks().filter_map(|(place, check, balance)| Some((place, check.commits(balance?)?)));
         let commits =
             lists::grouped(counted).into_iter().map(|(_, of_database)| Commits::of_one_place(&of_database));
         Losses { verdict, commits: commits.reduce(Commits::and) }
@@ -215,23 +219,46 @@ impl AuditCheck {
     }
 
     /// Whether anything acknowledged is missing, whatever else is wrong.
-    fn loses(&self) -> AuditVerdict {
-        self.balance().map_or(AuditVerdict::NotChecked, |balance| match balance {
+    fn loses(balance: Option<Balance>) -> AuditVerdict {
+        balance.map_or(AuditVerdict::NotChecked, |balance| match balance {
             Balance { lost_min: 1.., .. } => AuditVerdict::Violated,
             Balance { lost_max: 1.., .. } => AuditVerdict::Undecided,
             _ => AuditVerdict::Intact,
         })
     }
 
+    /// How many transactions were in doubt, and how many of them the commit ledger found in the data.
+    fn settled(&self) -> Option<(u64, u64)> {
+        match self {
+            Self::Ledger { in_doubt, took_effect, .. } => Some((*in_doubt, *took_effect)),
+            _ => None,
+        }
+    }
+
+    /// As [`Self::balance`]; where a ledger settled the same transactions in doubt, counters have to include exactly those that took effect.
+    fn after(&self, settled: Option<(u64, u64)>) -> Option<Balance> {
+        match (self, settled) {
+            (
+                Self::LostUpdates { committed, in_doubt, sum_before, sum_after, witnessed, .. },
+                Some((same, took_effect)),
+            ) if same == *in_doubt => {
+                let expected = i64::try_from(committed.saturating_add(took_effect)).unwrap_or(i64::MAX);
+                let balance = Balance::new(expected, expected, sum_after.saturating_sub(*sum_before));
+                Some(balance.of_updates(*committed, *witnessed))
+            }
+            _ => self.balance(),
+        }
+    }
+
     /// The commits that it looks for; `None` when it counts something else.
-    fn commits(&self) -> Option<Commits> {
+    fn commits(&self, balance: Balance) -> Option<Commits> {
         let (Self::LostUpdates { committed: acknowledged, .. }
         | Self::Ledger { acknowledged, .. }
         | Self::Anomalies { committed: acknowledged, .. }) = self
         else {
             return None;
         };
-        let Balance { lost_min, lost_max, .. } = self.balance()?;
+        let Balance { lost_min, lost_max, .. } = balance;
         Some(Commits { acknowledged: *acknowledged, lost_min, lost_max })
     }
 
@@ -426,14 +453,16 @@ mod tests {
     #[test]
     fn losses_are_what_all_checks_of_a_trial_say_together() {
         use AuditVerdict::{Intact, NotChecked, Undecided, Violated};
-        let ledger = |acknowledged, lost| AuditCheck::Ledger {
+        let checked = |acknowledged, lost, in_doubt, took_effect| AuditCheck::Ledger {
             acknowledged,
             lost,
             phantoms: 0,
-            in_doubt: 0,
-            took_effect: 0,
+            in_doubt,
+            took_effect,
             examples: Vec::new(),
         };
+        let ledger = |acknowledged, lost| checked(acknowledged, lost, 0, 0);
+        let settled = |in_doubt, took_effect| checked(100, 0, in_doubt, took_effect);
         let rows =
             |found| AuditCheck::RowCount { table: "t".to_owned(), expected_min: 10, expected_max: 12, found };
         let not_run = AuditCheck::NotRun { name: "audit".to_owned(), reason: "no".to_owned() };
@@ -447,6 +476,9 @@ mod tests {
             (vec![updates(100, 0, 97, 0), ledger(100, 5)], vec![], Violated, Some((100, 5, 8))),
             (vec![updates(100, 8, 103, 0), ledger(100, 0)], vec![], Undecided, Some((100, 0, 5))),
             (vec![updates(100, 0, 100, 0), ledger(100, 0)], vec![], Intact, Some((100, 0, 0))),
+            // The ledger found three of eight in doubt, and so did the counters; or one less.
+            (vec![updates(100, 8, 103, 0), settled(8, 3)], vec![], Intact, Some((100, 0, 0))),
+            (vec![updates(100, 8, 102, 0), settled(8, 3)], vec![], Violated, Some((100, 1, 1))),
             (vec![ledger(100, 0), not_run], vec![], NotChecked, Some((100, 0, 0))),
             (vec![ledger(100, 0), rows(9)], vec![], Violated, Some((100, 0, 0))),
             (vec![rows(11)], vec![], Undecided, None),

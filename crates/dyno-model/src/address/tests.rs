@@ -267,7 +267,10 @@ fn all_mistakes_of_an_address_are_told_at_once() {
             ],
         ),
         ("postgres://u:hunter2@h:x/d", &[("x", "`x` is not a port")]),
-        ("jdbc:sqlserver://h/d", &[("sqlserver", "unknown scheme `sqlserver`")]),
+        (
+            "jdbc:sqlserver://h/d",
+            &[("sqlserver", "unknown scheme `sqlserver`"), ("h/d", "the address names no user")],
+        ),
         (
             "host=h password=hunter2",
             &[

@@ -80,21 +80,36 @@ fn verdicts_decide_the_exit_code_and_the_last_line_says_why() {
         event["audit"]["checks"] = json!([check]);
     });
     let rows: &[(&str, &[&str], i32, &str)] = &[
-        ("same", &[], 0, "Equivalent: new and base differ by less than 5 % in all comparisons (5)."),
-        ("slower", &[], 8, "Worse: new is worse than base in 5 of 5 comparisons, most in "),
-        ("slower", &["--metric", "throughput"], 8, "most in throughput of SQLite, 1 client (ratio 0.80)"),
-        ("slower", &["--margin", "60%"], 0, "Equivalent: new and base differ by less than 60 %"),
+        (
+            "same",
+            &[],
+            0,
+            "Equivalent: With new, the throughput is the same as with base within 5 % (90 % interval",
+        ),
+        ("slower", &[], 8, "Also worse: mean response time, median response time, 95th percentile"),
+        (
+            "slower",
+            &["--metric", "throughput"],
+            8,
+            "Worse: With new, 20 % fewer transactions per second are committed than with base (95 % interval",
+        ),
+        (
+            "slower",
+            &["--margin", "60%"],
+            0,
+            "the throughput is the same as with base within 60 % (90 % interval",
+        ),
         ("slower", &["--fail-on", "none"], 0, "Worse: "),
         ("slower", &["--fail-on", "inconclusive"], 0, "Worse: "),
         ("dead", &["--fail-on", "worse"], 8, "Did not work: new has no verdict in 5 of 5 comparisons"),
-        ("faster", &[], 0, "Better: new is better than base in 5 of 5 comparisons"),
-        ("faster", &["--fail-on", "worse,better"], 9, "Better: "),
         (
-            "wild",
+            "faster",
             &[],
             0,
-            "Inconclusive: nothing is known to be worse, but 5 of 5 comparisons are not decided",
+            "Better: With new, 30 % more transactions per second are committed than with base (95.1 % interval",
         ),
+        ("faster", &["--fail-on", "worse,better"], 9, "Better: "),
+        ("wild", &[], 0, "Inconclusive: It cannot be said whether new or base has the better throughput"),
         ("wild", &["--fail-on", "worse,inconclusive"], 9, "Inconclusive: "),
         ("broken", &[], 9, "Invalid: nothing is known to be worse, but 5 of 5 comparisons cannot be judged"),
     ];

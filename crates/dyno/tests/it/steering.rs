@@ -199,7 +199,12 @@ fn settings_are_restored_whatever_ends_the_run() {
     endless(&bench, &postgres);
     let target = Address::of_url(&postgres.url()).target().expect("it is one");
     for signal in ["-INT", "-TERM", "-HUP", "-KILL"] {
-        let run = Running::of(&bench, bench.command(&["run", "endless.toml", "--out", "r"]));
+        // Whoever runs the tests may ignore SIGHUP (nohup), and dyno would inherit that.
+        let dyno = bench.command(&["run", "endless.toml", "--out", "r"]);
+        let mut command = Command::new("env");
+        command.arg("--default-signal=HUP").arg(dyno.get_program()).args(dyno.get_args());
+        command.current_dir(bench.path()).env("TMPDIR", bench.path()).env_remove("NO_COLOR");
+        let run = Running::of(&bench, command);
         run.await_phase(Phase::Measure);
         assert_eq!(ask(&target, "SHOW shared_buffers"), "16MB");
         crate::program::signal(signal, run.pid());
