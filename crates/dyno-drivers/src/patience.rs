@@ -63,6 +63,8 @@ pub struct Patience(Box<Terms>);
 struct Terms {
     limit: Duration,
     limit_after_request: Duration,
+    /// Requests for the end cut nothing short.
+    is_unhurried: bool,
     requests: Arc<AtomicUsize>,
     look: Option<Look>,
 }
@@ -83,7 +85,8 @@ impl Patience {
     #[must_use]
     pub fn new(limit: Duration) -> Self {
         let requests = REQUESTS.get().map(Arc::clone).unwrap_or_default();
-        Self(Box::new(Terms { limit, limit_after_request: limit.min(REST), requests, look: None }))
+        let limit_after_request = limit.min(REST);
+        Self(Box::new(Terms { limit, limit_after_request, is_unhurried: false, requests, look: None }))
     }
 
     /// For statements that the user has ordered, as a script does: they take as long as they take, and only the user ends them.
@@ -127,10 +130,11 @@ impl Patience {
         self
     }
 
-    /// For statements that clean up: those begun after the user has asked for the end have as much time as before.
+    /// For statements that clean up: a request for the end changes nothing but how soon a silent server is looked at.
     #[must_use]
     pub fn unhurried(mut self) -> Self {
         self.0.limit_after_request = self.0.limit;
+        self.0.is_unhurried = true;
         self
     }
 
@@ -190,7 +194,8 @@ impl Waiting {
     /// Fails when the answer is to be waited for no more. To be called every [`LOOK`] while there is none.
     pub(crate) fn look(&mut self) -> Result<(), OutOfPatience> {
         let now = Instant::now();
-        if !self.is_late && self.patience.is_end_requested() {
+        let is_requested = self.patience.is_end_requested();
+        if !self.is_late && is_requested && !self.patience.0.is_unhurried {
             let heard = *self.heard.get_or_insert(now);
             if now.saturating_duration_since(heard) >= REST {
                 return Err(OutOfPatience::Interrupted);
@@ -202,7 +207,7 @@ impl Waiting {
             return Err(if is_own { OutOfPatience::Late { limit } } else { OutOfPatience::Interrupted });
         }
         if let Some(look) = &self.patience.0.look {
-            let every = if self.is_late { look.every.min(LOOK_AFTER_REQUEST) } else { look.every };
+            let every = if is_requested { look.every.min(LOOK_AFTER_REQUEST) } else { look.every };
             if now.saturating_duration_since(self.looked) >= every {
                 if let Some(reason) = self.patience.find_fault(look, every) {
                     return Err(reason);

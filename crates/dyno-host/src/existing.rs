@@ -1,6 +1,6 @@
 //! Systems that run already: their password, version and settings.
 
-use crate::control_connection::ControlConnection;
+use crate::control_connection::{Asked, ControlConnection};
 use crate::error::HostError;
 use crate::settings::{self, Compared, RoundedSetting, SettingProblem};
 use dyno_drivers::address::{self, Surroundings, password_file, read_secrets, usual_password};
@@ -159,6 +159,29 @@ pub fn connect(
     connect_timeout: Duration,
     asked: &BTreeMap<String, String>,
 ) -> Result<ConnectedSystem, HostError> {
+    connect_by(ControlConnection::open, system, query_mode, connect_timeout, asked)
+}
+
+/// The same for cleaning up, which the user's request for the end does not cut short.
+///
+/// # Errors
+/// As [`connect`].
+pub fn connect_to_clean_up(
+    system: &ExistingSystem,
+    query_mode: QueryMode,
+    connect_timeout: Duration,
+    asked: &BTreeMap<String, String>,
+) -> Result<ConnectedSystem, HostError> {
+    connect_by(ControlConnection::open_to_clean_up, system, query_mode, connect_timeout, asked)
+}
+
+fn connect_by(
+    open: fn(&Target) -> Asked<ControlConnection>,
+    system: &ExistingSystem,
+    query_mode: QueryMode,
+    connect_timeout: Duration,
+    asked: &BTreeMap<String, String>,
+) -> Result<ConnectedSystem, HostError> {
     let target = target(system, query_mode, connect_timeout)?;
     let place = place(system);
     if let (Endpoint::File(path), DataPolicy::Existing | DataPolicy::Copy) = (&target.endpoint, system.data)
@@ -170,7 +193,7 @@ pub fn connect(
             path.display()
         )));
     }
-    let mut session = ControlConnection::open(&target).map_err(|failure| {
+    let mut session = open(&target).map_err(|failure| {
         HostError::new(format!("cannot connect to {place}: {failure}{}", hint(&failure, &target)))
     })?;
     let found = settings::read_with(&mut session, system.engine)

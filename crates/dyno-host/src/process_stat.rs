@@ -50,8 +50,12 @@ pub(crate) fn numbered_entries(folder: &str) -> impl Iterator<Item = u32> {
 
 /// Numbers of the processes that have not ended and are meant.
 pub(crate) fn living(is_meant: impl Fn(&ProcessStat) -> bool) -> Vec<u32> {
-    let is_it =
-        |process: &u32| ProcessStat::of(*process).is_some_and(|stat| !stat.is_zombie && is_meant(&stat));
+    all_processes(|stat| !stat.is_zombie && is_meant(stat))
+}
+
+/// The same with those that have ended and were not reaped.
+pub(crate) fn all_processes(is_meant: impl Fn(&ProcessStat) -> bool) -> Vec<u32> {
+    let is_it = |process: &u32| ProcessStat::of(*process).is_some_and(|stat| is_meant(&stat));
     numbered_entries("/proc").filter(is_it).collect()
 }
 

@@ -3,7 +3,7 @@
 
 use crate::error::HostError;
 use crate::existing::{self, ConnectedSystem};
-use crate::guard::{Guard, GuardCommand, Last};
+use crate::guard::{Access, Guard, GuardCommand, Last, Launch};
 use crate::server::log;
 use crate::settings;
 use crate::shell;
@@ -53,22 +53,72 @@ impl Turn {
     }
 }
 
+/// A system whose settings dyno's commands change. When this ends, in whatever way, `kill -9` of dyno included, the commands `apply` and `restart` are
+/// run with the original values. One guard runs all commands of the system, so that none of them is still at work when the settings are restored.
+pub struct Restoration {
+    guard: Guard,
+    folder: PathBuf,
+    commands: u32,
+    original: Settings,
+}
+
 impl Steering<'_> {
+    /// Promises to restore settings. To be called before the first of them is changed.
+    ///
+    /// # Errors
+    /// When the promise cannot be made.
+    pub fn promise(&self, original: Settings) -> Result<Restoration, HostError> {
+        let mut guard = Guard::start(&self.guard)?;
+        let folder = guard.make_folder(&std::env::temp_dir(), "dyno-command", Access::Passed(None), &[])?;
+        let commands = [&self.plan.apply, &self.plan.restart];
+        let text: String = commands.into_iter().flatten().map(|it| format!("( {it}\n) || exit\n")).collect();
+        guard.run_at_end(Last {
+            launch: self.launch(&text, &original, self.log("restore")?),
+            limit: 2 * Duration::from(self.plan.time_limit),
+            what: format!("the commands that restore the settings of {}", self.name),
+        })?;
+        Ok(Restoration { guard, folder, commands: 0, original })
+    }
+
+    /// Restores settings and waits until they are in force, also after the user has asked for the end. Returns the original values.
+    ///
+    /// # Errors
+    /// When a command fails, or the server does not answer with these settings within the limit.
+    pub fn restore(&self, mut restoration: Restoration) -> Result<Settings, HostError> {
+        let told = |error: &str| {
+            let original = restoration.original.iter().map(|(name, value)| format!("{name} = {value}"));
+            let original = original.collect::<Vec<_>>().join(", ");
+            HostError::new(format!("{} may not have its original settings, {original}: {error}", self.name))
+        };
+        match restoration.guard.finish().as_slice() {
+            [] => {}
+            problems => return Err(told(&problems.join("; "))),
+        }
+        let waiting = Waiting { connect: existing::connect_to_clean_up, hears_the_user: false };
+        self.wait(&restoration.original, waiting).map_err(|error| told(&error.to_string()))?;
+        Ok(restoration.original)
+    }
+
     /// Applies settings, restarts or starts the server, and waits until it answers with them in force.
     ///
     /// # Errors
     /// When a command fails, when something answers before the server was started, and when the server does not answer within the limit, or
     /// not with these settings: in its own words.
-    pub fn begin(&self, asked: &Settings) -> Result<(ConnectedSystem, Option<Turn>), HostError> {
+    pub fn begin(
+        &self,
+        asked: &Settings,
+        mut restoration: Option<&mut Restoration>,
+    ) -> Result<(ConnectedSystem, Option<Turn>), HostError> {
         if !asked.is_empty() {
-            self.run("apply", self.plan.apply.as_deref(), asked)?;
+            self.run("apply", self.plan.apply.as_deref(), asked, restoration.as_deref_mut())?;
         }
-        self.run("restart", self.plan.restart.as_deref(), asked)?;
+        self.run("restart", self.plan.restart.as_deref(), asked, restoration)?;
         let turn = self.plan.turns.as_ref().map(|turns| self.start(turns, asked)).transpose()?;
         if self.plan.restart.is_some() || turn.is_some() {
             own_sessions::forget(&self.system.endpoint);
         }
-        Ok((self.wait(asked)?, turn))
+        let waiting = Waiting { connect: existing::connect, hears_the_user: true };
+        Ok((self.wait(asked, waiting)?, turn))
     }
 
     fn start(&self, turns: &TurnsPlan, asked: &Settings) -> Result<Turn, HostError> {
@@ -81,20 +131,26 @@ impl Steering<'_> {
             std::thread::sleep(PAUSE);
         }
         let mut guard = Guard::start(&self.guard)?;
-        let logs = log::kept(self.logs.as_deref())?;
-        let log = logs.map_or_else(
-            || PathBuf::from("/dev/null"),
-            |logs| logs.join(format!("steering-{}-stop.log", file_name(self.name))),
-        );
         // Promised before anything is started.
         guard.run_at_end(Last {
-            launch: shell::launch(&in_the_open(&turns.stop), environment(self.name, asked), log),
+            launch: self.launch(&turns.stop, asked, self.log("stop")?),
             limit: self.plan.time_limit.into(),
             what: format!("the command `stop` of {}", self.name),
         })?;
         let turn = Turn(guard);
-        self.run("start", Some(&turns.start), asked)?;
+        self.run("start", Some(&turns.start), asked, None)?;
         Ok(turn)
+    }
+
+    /// Where the output of a command is kept that is run at the end.
+    fn log(&self, command: &str) -> Result<PathBuf, HostError> {
+        let name = format!("steering-{}-{command}.log", file_name(self.name));
+        let logs = log::kept(self.logs.as_deref())?;
+        Ok(logs.map_or_else(|| PathBuf::from("/dev/null"), |logs| logs.join(name)))
+    }
+
+    fn launch(&self, command: &str, asked: &Settings, log: PathBuf) -> Launch {
+        shell::launch(&in_the_open(command), environment(self.name, asked), log)
     }
 
     /// Whether a system that is to be started does not run yet.
@@ -119,12 +175,12 @@ impl Steering<'_> {
         )))
     }
 
-    fn wait(&self, asked: &Settings) -> Result<ConnectedSystem, HostError> {
+    fn wait(&self, asked: &Settings, waiting: Waiting) -> Result<ConnectedSystem, HostError> {
         let limit = Duration::from(self.plan.time_limit);
         let began = Instant::now();
         let mut answered: Option<Instant> = None;
         loop {
-            let error = match existing::connect(self.system, self.query_mode, self.connect_timeout, asked) {
+            let error = match (waiting.connect)(self.system, self.query_mode, self.connect_timeout, asked) {
                 Ok(connected) => match connected.problems.first() {
                     None => return Ok(connected),
                     Some(problem) if answered.get_or_insert_with(Instant::now).elapsed() >= UNCHANGED => {
@@ -134,7 +190,7 @@ impl Steering<'_> {
                 },
                 Err(error) => error,
             };
-            if is_end_requested() || began.elapsed() >= limit {
+            if waiting.hears_the_user && is_end_requested() || began.elapsed() >= limit {
                 let seconds = limit.as_secs_f64();
                 return Err(HostError::new(format!("it was not ready within {seconds} s: {error}")));
             }
@@ -161,19 +217,33 @@ impl Steering<'_> {
         names.iter().map(value).collect()
     }
 
-    fn run(&self, what: &str, command: Option<&str>, asked: &Settings) -> Result<(), HostError> {
+    fn run(
+        &self,
+        what: &str,
+        command: Option<&str>,
+        asked: &Settings,
+        restoration: Option<&mut Restoration>,
+    ) -> Result<(), HostError> {
         let Some(command) = command else { return Ok(()) };
         let limit = Duration::from(self.plan.time_limit);
-        let environment = environment(self.name, asked);
-        shell::run(
-            &format!("the command `{what}`"),
-            &in_the_open(command),
-            environment,
-            limit,
-            true,
-            &self.guard,
-        )
+        let name = format!("the command `{what}`");
+        let Some(Restoration { guard, folder, commands, .. }) = restoration else {
+            let environment = environment(self.name, asked);
+            return shell::run(&name, &in_the_open(command), environment, limit, true, &self.guard);
+        };
+        *commands += 1;
+        let output = folder.join(format!("output-{commands}"));
+        let launch = Launch { leaves_running: true, ..self.launch(command, asked, output) };
+        shell::carry_out(guard, launch, &name, limit)
     }
+}
+
+/// How a server is waited for.
+#[derive(Clone, Copy)]
+struct Waiting {
+    connect: fn(&ExistingSystem, QueryMode, Duration, &Settings) -> Result<ConnectedSystem, HostError>,
+    /// Whether the wait is over when the user asks for the end.
+    hears_the_user: bool,
 }
 
 /// The guard lets nobody read what it makes, and a server may be its own child.

@@ -64,6 +64,20 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         start: Option<StartTimes>,
     },
+    /// Values that settings of a system have before dyno's commands change them for the first time. It is written down before they do.
+    SettingsNoted {
+        /// Its name.
+        system: String,
+        /// The original values.
+        settings: BTreeMap<String, String>,
+    },
+    /// A system has its original settings back.
+    SettingsRestored {
+        /// Its name.
+        system: String,
+        /// The original values.
+        settings: BTreeMap<String, String>,
+    },
     /// A system was stopped.
     SystemStopped {
         /// Its name.

@@ -275,6 +275,11 @@ pub enum Finding {
         /// What.
         what: String,
     },
+    /// Something the run could not stop, remove or restore.
+    CleanUpIncomplete {
+        /// What.
+        what: String,
+    },
 }
 
 /// Processes of one name and what they took.
@@ -375,7 +380,8 @@ impl Finding {
             | Self::CountersDiffer { .. }
             | Self::BlockRestarted { .. }
             | Self::BlockApart { .. }
-            | Self::RecordingIncomplete { .. } => Severity::Warning,
+            | Self::RecordingIncomplete { .. }
+            | Self::CleanUpIncomplete { .. } => Severity::Warning,
             Self::CutShort { .. }
             | Self::SystemFailed { .. }
             | Self::ServerRestarted { .. }

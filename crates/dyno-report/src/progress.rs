@@ -1,11 +1,12 @@
 //! How a run goes, in words: what its displays and the command show beside the report.
 
 use crate::figures;
+use crate::messages::finding::sentence;
 use crate::messages::{Lang, Message, fill, in_line, names, terminal as words};
 use dyno_model::audit::{AuditCheck, AuditVerdict, forbidden};
 use dyno_model::beside::BesideRecord;
 use dyno_model::event::{Event, Look, Phase, StopReason};
-use dyno_model::finding::Severity;
+use dyno_model::finding::{Finding, Severity};
 use dyno_model::latency::is_shown;
 use dyno_model::limit::LimitMeasure;
 use dyno_model::lists::distinct;
@@ -314,6 +315,11 @@ pub fn event(plan: &Plan, event: &Event, lang: Lang) -> Option<String> {
     };
     let text = match event {
         Event::SystemReady { system, version, .. } => fill!(words::SYSTEM_READY, lang, system, version),
+        Event::SettingsRestored { system, settings } => {
+            let settings: Vec<String> =
+                settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+            fill!(words::SETTINGS_RESTORED, lang, system, settings = settings.join(", "))
+        }
         Event::SystemFailed { system, reason } => {
             fill!(words::SYSTEM_FAILED, lang, system, reason = in_line(reason, lang))
         }
@@ -322,6 +328,7 @@ pub fn event(plan: &Plan, event: &Event, lang: Lang) -> Option<String> {
             fill!(words::TRIAL_MEASURED, lang, trial, treatment = of_trial(trial), figures)
         }
         Event::Looked(look) => looked(look, lang),
+        Event::RunFinding(left @ Finding::CleanUpIncomplete { .. }) => in_line(&sentence(left, lang), lang),
         Event::Stepped { trial, step } => stepped(plan, trial, step, lang)?,
         Event::TrialFailed { trial, reason } => {
             let (treatment, reason) = (of_trial(trial), in_line(reason, lang));

@@ -43,6 +43,8 @@ pub struct Run {
     pub is_interrupted: bool,
     /// Version and settings each system reported last, by name.
     pub systems: BTreeMap<String, SystemReport>,
+    /// Original values of settings that were changed on a system and not restored, by the system's name.
+    pub changed_settings: BTreeMap<String, BTreeMap<String, String>>,
     /// Most blocks that might have been measured: the plan holds those until the run was ended by what it had found.
     pub blocks_most: u32,
     /// What was found when the data were looked at, in order.
@@ -121,6 +123,7 @@ impl Run {
             has_ended: false,
             is_interrupted: false,
             systems: BTreeMap::new(),
+            changed_settings: BTreeMap::new(),
             blocks_most,
             looks: Vec::new(),
             findings: Vec::new(),
@@ -217,6 +220,12 @@ impl Run {
                         }
                     }
                 }
+            }
+            Event::SettingsNoted { system, settings } => {
+                self.changed_settings.insert(system, settings);
+            }
+            Event::SettingsRestored { system, .. } => {
+                self.changed_settings.remove(&system);
             }
             Event::SystemFailed { system, reason } => {
                 self.systems.entry(system).or_default().failure = Some(reason);

@@ -223,16 +223,19 @@ impl RunWriter {
     }
 
     /// Adds a line to the event log. One write per line and no buffer of ours: a killed run has every line that was announced. What
-    /// ends a trial is on the disk when this is done.
+    /// ends a trial, and the settings to restore, are on the disk when this is done.
     fn log(&mut self, event: &Event) {
         let at = rfc3339((self.clock)());
         let mut line = serde_json::to_vec(&Stamped { at: &at, event }).unwrap_or_default();
         line.push(b'\n');
         let path = self.folder.join(EVENTS_FILE);
-        let is_end = matches!(event, Event::TrialFinished(_) | Event::TrialFailed { .. });
+        let is_kept = matches!(
+            event,
+            Event::TrialFinished(_) | Event::TrialFailed { .. } | Event::SettingsNoted { .. }
+        );
         self.scribe.hand(Box::new(move |disk| {
             disk.append(&path, &line)?;
-            if is_end { disk.sync(&path) } else { Ok(()) }
+            if is_kept { disk.sync(&path) } else { Ok(()) }
         }));
     }
 

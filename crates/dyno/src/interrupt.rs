@@ -1,4 +1,4 @@
-//! Ctrl-C and termination: the first signal asks for a clean end with results, the second ends the program at once.
+//! Ctrl-C, termination and a terminal that is closed: the first signal asks for a clean end with results, the second ends the program at once.
 //!
 //! `timeout` and shells signal a program and then its whole process group, so that one request comes twice within
 //! microseconds. Signals that follow each other faster than people do are one, however late a busy machine lets us hear of them.
@@ -6,7 +6,7 @@
 use crate::failure::Failure;
 use dyno_drivers::patience;
 use dyno_model::exit_code;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::{flag, low_level};
 use std::io::Read;
 use std::os::unix::net::UnixStream;
@@ -31,7 +31,7 @@ pub(crate) struct Interrupts {
 }
 
 impl Interrupts {
-    /// Takes over SIGINT and SIGTERM for the rest of the process.
+    /// Takes over SIGINT, SIGTERM and, unless it is ignored (`nohup`), SIGHUP for the rest of the process.
     ///
     /// # Errors
     /// When the system refuses.
@@ -45,7 +45,8 @@ impl Interrupts {
 
     fn register(&self) -> std::io::Result<()> {
         let (wakes, sleeps) = UnixStream::pair()?;
-        for signal in [SIGINT, SIGTERM] {
+        let hang_up = (!is_ignored(SIGHUP)).then_some(SIGHUP);
+        for signal in [SIGINT, SIGTERM].into_iter().chain(hang_up) {
             flag::register(signal, Arc::clone(&self.is_requested))?;
             flag::register_usize(signal, Arc::clone(&self.count), 1)?;
             low_level::pipe::register(signal, wakes.try_clone()?)?;
@@ -72,6 +73,14 @@ impl Interrupts {
     pub(crate) fn is_requested(&self) -> bool {
         self.is_requested.load(Ordering::Relaxed)
     }
+}
+
+/// Whether whoever started this process has it ignore a signal.
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
 /// Waits for signals, one byte each, and ends the process at the first that is a request of its own.

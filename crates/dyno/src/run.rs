@@ -7,6 +7,7 @@ use crate::interrupt::Interrupts;
 use crate::preflight;
 use crate::printer::Printer;
 use crate::spec_file::Experiment;
+use crate::steered::Originals;
 use crate::systems::Systems;
 use crate::trials::{self, Tally};
 use crate::ui;
@@ -37,7 +38,7 @@ pub(crate) fn run(
     let plan = &experiment.plan;
     let told = |note: &Note<'_>| dyno_report::note(note, arguments.lang);
     let interrupts = Interrupts::listen()?;
-    let done = done(arguments)?;
+    let (done, originals) = earlier_part(arguments)?;
     check(plan, arguments, &interrupts, printer)?;
     let mut writer = match &arguments.resume {
         Some(folder) => RunWriter::resume(folder)?,
@@ -48,7 +49,8 @@ pub(crate) fn run(
         let (done, trials) = (done.len(), plan.trials.len());
         printer.note(&told(&Note::Resumed { folder: &folder.display().to_string(), done, trials }));
     }
-    let mut systems = Systems::new(plan, arguments.yes_write_to.as_deref(), Some(folder.join("server-logs")));
+    let logs = Some(folder.join("server-logs"));
+    let mut systems = Systems::new(plan, arguments.yes_write_to.as_deref(), logs, originals);
     let mut screen = ui::listener(plan, &done, &interrupts, printer, arguments.lang);
     // A folder that cannot be read again ends nothing: the blocks of the budget are measured.
     let look = |block| match dyno_analysis::look(&folder, block) {
@@ -85,10 +87,11 @@ pub(crate) fn run(
     Ok(exit_code(&outcome, has_valid, shown.limits_verdict(), interrupts.is_requested()))
 }
 
-/// Trials that the run to go on with has measured.
-fn done(arguments: &RunArguments) -> Result<BTreeSet<String>, Failure> {
-    let Some(folder) = &arguments.resume else { return Ok(BTreeSet::new()) };
-    Ok(Run::open(folder)?.done())
+/// Trials that the run to go on with has measured, and settings that it has changed and not restored.
+fn earlier_part(arguments: &RunArguments) -> Result<(BTreeSet<String>, Originals), Failure> {
+    let Some(folder) = &arguments.resume else { return Ok((BTreeSet::new(), Originals::default())) };
+    let run = Run::open(folder)?;
+    Ok((run.done(), Originals::new(run.changed_settings)))
 }
 
 /// Preflight: notes and warnings are shown, an impossible experiment is not begun.

@@ -141,6 +141,7 @@ impl Listener for Quiet<'_> {
             | Event::SystemReady { .. }
             | Event::SystemStopped { .. }
             | Event::SystemFailed { .. }
+            | Event::SettingsNoted { .. }
             | Event::RunFinding(_) => self.0.event(event),
             _ => {}
         }

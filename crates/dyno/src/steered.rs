@@ -1,14 +1,21 @@
-//! Systems that commands of the user's steer: what they are called with, and what is put back at the end.
+//! Systems that commands of the user's steer: what they are called with, and what is restored at the end.
 
 use dyno_host::guard::GuardCommand;
-use dyno_host::steering::Steering;
+use dyno_host::steering::{Restoration, Steering};
+use dyno_model::event::{Event, Listener};
 use dyno_model::plan::Plan;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Values that settings had before dyno changed them, by system.
-#[derive(Debug, Default)]
-pub(crate) struct Before(BTreeMap<usize, BTreeMap<String, String>>);
+type Settings = BTreeMap<String, String>;
+
+/// The settings of systems as they were before dyno changed them.
+#[derive(Default)]
+pub(crate) struct Originals {
+    /// Those that an earlier part of the run wrote down and did not restore, by the name of the system.
+    stored: BTreeMap<String, Settings>,
+    restorations: BTreeMap<usize, Restoration>,
+}
 
 /// How a system is steered; `None` for one that is not.
 pub(crate) fn steering<'p>(plan: &'p Plan, system: usize, logs: Option<&Path>) -> Option<Steering<'p>> {
@@ -25,32 +32,72 @@ pub(crate) fn steering<'p>(plan: &'p Plan, system: usize, logs: Option<&Path>) -
     })
 }
 
-impl Before {
-    /// Notes what settings have that a system's treatments vary, before the first of them is applied.
+impl Originals {
+    /// `stored` are those that an earlier part of the run changed and did not restore.
+    pub(crate) fn new(stored: BTreeMap<String, Settings>) -> Self {
+        Self { stored, restorations: BTreeMap::new() }
+    }
+
+    /// Writes down the settings of a system that its treatments vary, and promises to restore them, before the first of them is changed. What an earlier
+    /// part of the run wrote down is what the system had: what it has now may be what that part left.
     ///
     /// # Errors
-    /// When it does not tell.
-    pub(crate) fn note(&mut self, plan: &Plan, system: usize) -> Result<(), String> {
-        let Some(steering) = steering(plan, system, None) else { return Ok(()) };
+    /// When the system does not tell its settings.
+    pub(crate) fn note(
+        &mut self,
+        plan: &Plan,
+        system: usize,
+        logs: Option<&Path>,
+        listener: &mut dyn Listener,
+    ) -> Result<(), String> {
+        let Some(steering) = steering(plan, system, logs) else { return Ok(()) };
         // One that is started anew each time keeps nothing.
-        if self.0.contains_key(&system) || plan.takes_turns(system) {
+        if self.restorations.contains_key(&system) || plan.takes_turns(system) {
             return Ok(());
         }
         let treatments = plan.treatments.iter().filter(|treatment| treatment.system == system);
         let names: BTreeSet<&str> =
             treatments.flat_map(|it| it.variation.settings.keys()).map(String::as_str).collect();
-        let names: Vec<&str> = names.into_iter().collect();
-        let values = if names.is_empty() { Ok(BTreeMap::new()) } else { steering.values(&names) };
-        self.0.insert(system, values.map_err(|error| error.to_string())?);
+        if names.is_empty() {
+            return Ok(());
+        }
+        let name = &plan.systems[system].name;
+        let settings = match self.stored.remove(name) {
+            Some(stored) => stored,
+            None => {
+                let names: Vec<&str> = names.into_iter().collect();
+                steering.values(&names).map_err(|error| error.to_string())?
+            }
+        };
+        listener.event(&Event::SettingsNoted { system: name.clone(), settings: settings.clone() });
+        let restoration = steering.promise(settings).map_err(|error| error.to_string())?;
+        self.restorations.insert(system, restoration);
         Ok(())
     }
 
-    /// Gives a system's settings the values that they had; says why that failed, when it does.
-    pub(crate) fn put_back(&self, plan: &Plan, system: usize) -> Option<String> {
-        let values = self.0.get(&system).filter(|values| !values.is_empty())?;
-        let error = steering(plan, system, None)?.begin(values).err()?;
-        let settings: Vec<String> = values.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-        let name = &plan.systems[system].name;
-        Some(format!("{name} did not get its settings back, which were {}: {error}", settings.join(", ")))
+    /// What restores the settings of a system, through which its commands are run.
+    pub(crate) fn restoration(&mut self, system: usize) -> Option<&mut Restoration> {
+        self.restorations.get_mut(&system)
+    }
+
+    /// Gives all systems their original settings; says which may not have them.
+    pub(crate) fn restore(
+        &mut self,
+        plan: &Plan,
+        logs: Option<&Path>,
+        listener: &mut dyn Listener,
+    ) -> Vec<String> {
+        let mut problems = Vec::new();
+        for (system, restoration) in std::mem::take(&mut self.restorations) {
+            let Some(steering) = steering(plan, system, logs) else { continue };
+            match steering.restore(restoration) {
+                Ok(settings) => {
+                    let system = steering.name.to_owned();
+                    listener.event(&Event::SettingsRestored { system, settings });
+                }
+                Err(error) => problems.push(error.to_string()),
+            }
+        }
+        problems
     }
 }

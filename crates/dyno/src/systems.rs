@@ -3,7 +3,7 @@
 
 use crate::disk::DiskWatch;
 use crate::slot::Slot;
-use crate::steered::{Before, steering};
+use crate::steered::{Originals, steering};
 use crate::system::{Ready, Source};
 use crate::together::{Together, only_reads, unmake};
 use dyno_drivers::patience::is_end_requested;
@@ -52,8 +52,8 @@ pub(crate) struct Systems<'p> {
     pub(crate) disks: DiskWatch,
     /// Findings about settings that were told.
     told: Vec<Finding>,
-    /// What settings of systems had that commands of the user's change.
-    before: Before,
+    /// The settings of systems that commands of the user's change, as they were before.
+    originals: Originals,
 }
 
 /// A saved data set and what it holds.
@@ -64,7 +64,12 @@ pub(crate) struct Restored {
 
 impl<'p> Systems<'p> {
     /// Nothing is started yet. `yes_write_to` names a database that may be written to although it is not dyno's.
-    pub(crate) fn new(plan: &'p Plan, yes_write_to: Option<&'p str>, log_dir: Option<PathBuf>) -> Self {
+    pub(crate) fn new(
+        plan: &'p Plan,
+        yes_write_to: Option<&'p str>,
+        log_dir: Option<PathBuf>,
+        originals: Originals,
+    ) -> Self {
         Self {
             plan,
             slots: plan.systems.iter().map(|_| Slot::default()).collect(),
@@ -74,7 +79,7 @@ impl<'p> Systems<'p> {
             saved: Vec::new(),
             disks: DiskWatch::of_plan(plan),
             told: Vec::new(),
-            before: Before::default(),
+            originals,
         }
     }
 
@@ -130,7 +135,8 @@ impl<'p> Systems<'p> {
         let name = plan.systems[system].name.clone();
         listener.event(&Event::SystemStarting { system: name.clone() });
         let began = Instant::now();
-        let opened = self.before.note(plan, system).and_then(|()| self.open(treatment, data));
+        let noted = self.originals.note(plan, system, self.log_dir.as_deref(), listener);
+        let opened = noted.and_then(|()| self.open(treatment, data));
         match opened {
             Ok((mut ready, version, settings)) => {
                 if let Some(known) = self.slots[system].ready.take() {
@@ -167,7 +173,7 @@ impl<'p> Systems<'p> {
     }
 
     fn open(
-        &self,
+        &mut self,
         treatment: usize,
         data: Option<&Restored>,
     ) -> Result<(Ready, String, BTreeMap<String, String>), String> {
@@ -188,7 +194,9 @@ impl<'p> Systems<'p> {
             }
             SystemSource::Existing(source) => {
                 let connected = match steering(self.plan, system, self.log_dir.as_deref()) {
-                    Some(steering) => steering.begin(&treatment.variation.settings),
+                    Some(steering) => {
+                        steering.begin(&treatment.variation.settings, self.originals.restoration(system))
+                    }
                     None => {
                         let timeout = plan.connect_timeout.into();
                         let connected = existing::connect(source, plan.query_mode, timeout, &BTreeMap::new());
@@ -508,9 +516,7 @@ impl<'p> Systems<'p> {
                 self.part_with(system, ready, listener);
             }
         }
-        for system in 0..self.slots.len() {
-            tell_problems(self.before.put_back(self.plan, system), listener);
-        }
+        tell_problems(self.originals.restore(self.plan, self.log_dir.as_deref(), listener), listener);
         // What was saved goes when the servers have stopped.
         for (_, saved) in self.saved.drain(..) {
             tell_problems(Arc::into_inner(saved).map(SavedDataSet::remove).unwrap_or_default(), listener);
@@ -567,6 +573,6 @@ fn not_removed(system: &str, error: &str) -> String {
 
 fn tell_problems(problems: impl IntoIterator<Item = String>, listener: &mut dyn Listener) {
     for what in problems {
-        listener.event(&Event::RunFinding(Finding::RecordingIncomplete { what }));
+        listener.event(&Event::RunFinding(Finding::CleanUpIncomplete { what }));
     }
 }

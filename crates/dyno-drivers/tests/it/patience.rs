@@ -118,6 +118,22 @@ fn a_question_asked_after_the_request_for_the_end_is_answered_by_a_server_that_i
 }
 
 #[test]
+fn cleaning_up_is_not_cut_short_by_a_request_for_the_end() {
+    for (protocol, engine) in SERVERS {
+        let (server, target) = mute(protocol, engine);
+        let requests = Arc::new(AtomicUsize::new(0));
+        // Longer than what a request leaves to others.
+        let limit = Duration::from_millis(700);
+        let patience = Patience::new(limit).hearing(Arc::clone(&requests)).unhurried();
+        let failure = ask_once_connected(&target, patience, "DROP TABLE t", move || {
+            requests.store(1, Ordering::Relaxed);
+        });
+        assert_eq!(failure.message, "the server did not answer within 700ms", "{engine}");
+        server.stop().expect("it ends");
+    }
+}
+
+#[test]
 fn work_is_waited_for_as_long_as_the_server_answers_others() {
     for (protocol, engine) in SERVERS {
         // Every connection is answered once.

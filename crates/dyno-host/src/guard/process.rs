@@ -6,12 +6,12 @@ use super::{
 };
 use crate::folder::Folder;
 use crate::guard::shared_memory::remove_abandoned;
-use crate::process_stat::{ProcessStat, living};
+use crate::process_stat::{ProcessStat, all_processes, living};
 use dyno_drivers::open_files::raise_limit;
 use rustix::fs::Mode;
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, WaitOptions, getpid, kill_process, kill_process_group,
-    set_child_subreaper, umask, wait, waitid,
+    set_child_subreaper, umask, wait, waitid, waitpid,
 };
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -56,6 +56,7 @@ pub fn main() -> ExitCode {
         processes: BTreeSet::new(),
         last: Vec::new(),
         inherits: true,
+        leaves_orphans: false,
     };
     keeper.serve();
     let problems = keeper.clean();
@@ -72,19 +73,24 @@ enum Input {
     End,
     /// The process of this number ended (and waits to be reaped).
     Ended(u32),
+    /// Some child ended, perhaps one that was inherited.
+    ChildEnded,
 }
 
 /// Interruptions and hang-ups of the terminal are dyno's business; asked to terminate, the guard still cleans up.
 /// Handlers, unlike ignored signals, are not inherited by the servers.
 fn watch_signals(sender: &Sender<Input>) {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM]) else { return };
+    use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
+    let signals = signal_hook::iterator::Signals::new([SIGCHLD, SIGHUP, SIGINT, SIGTERM]);
+    let Ok(mut signals) = signals else { return };
     let sender = sender.clone();
     std::thread::spawn(move || {
         for signal in signals.forever() {
-            if signal == SIGTERM {
-                let _ = sender.send(Input::End);
-            }
+            let _ = match signal {
+                SIGTERM => sender.send(Input::End),
+                SIGCHLD => sender.send(Input::ChildEnded),
+                _ => Ok(()),
+            };
         }
     });
 }
@@ -151,6 +157,8 @@ struct Keeper {
     last: Vec<Last>,
     /// True in a process of its own, whose other children are orphans of what it started. In that of a test they are other tests'.
     inherits: bool,
+    /// A command succeeded that was meant to leave processes running.
+    leaves_orphans: bool,
 }
 
 impl Keeper {
@@ -160,6 +168,7 @@ impl Keeper {
                 Input::End => return,
                 Input::Nonsense(reason) => tell(&Reply::Refused(format!("not an order: {reason}"))),
                 Input::Ended(pid) => self.reap(pid),
+                Input::ChildEnded => self.reap_inherited(),
                 Input::Order(Order::MakeFolder(order)) => match make_folder(&order) {
                     Ok(path) => {
                         self.folders.push(path.clone());
@@ -231,7 +240,7 @@ impl Keeper {
         }
         let status = running.child.wait();
         if running.leaves_running && status.as_ref().is_ok_and(ExitStatus::success) {
-            self.inherits = false;
+            self.leaves_orphans = true;
         }
         self.end_orphans(Instant::now() + CLEANING_LIMIT);
         let exit = status.map_or(Exit { code: None, signal: None }, |status| Exit {
@@ -268,6 +277,7 @@ impl Keeper {
         while self.running.is_some() {
             match self.inputs.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
                 Ok(Input::Ended(pid)) => self.reap(pid),
+                Ok(Input::ChildEnded) => self.reap_inherited(),
                 Ok(Input::End) => waited = Waited::DynoIsGone,
                 Ok(Input::Order(Order::Hurry)) => return Waited::InAHurry,
                 // dyno waits for the process to end before it orders anything else.
@@ -302,10 +312,20 @@ impl Keeper {
         problems
     }
 
+    /// Reaps orphans that ended by themselves. A server that a command left running and another one stops is not gone before that.
+    fn reap_inherited(&mut self) {
+        let own = self.running.as_ref().map(|running| running.child.id());
+        let orphans = all_processes(|stat| stat.is_zombie && stat.parent == std::process::id());
+        for orphan in orphans.into_iter().filter(|it| Some(*it) != own) {
+            let _ = waitpid(Pid::from_raw(orphan.cast_signed()), WaitOptions::NOHANG);
+            self.processes.insert(orphan);
+        }
+    }
+
     /// Kills and reaps children that were inherited from a dead server, such as PostgreSQL's backends, which leave the
     /// server's process group. Their numbers are noted.
     fn end_orphans(&mut self, deadline: Instant) {
-        while self.inherits {
+        while self.inherits && !self.leaves_orphans {
             while let Ok(Some((orphan, _))) = wait(WaitOptions::NOHANG) {
                 self.processes.insert(orphan.as_raw_pid().unsigned_abs());
             }
@@ -400,6 +420,7 @@ mod tests {
             processes: BTreeSet::new(),
             last: Vec::new(),
             inherits: false,
+            leaves_orphans: false,
         };
         let script = format!("{words}; touch ready; while :; do sleep 0.05; done");
         keeper.start(Launch {

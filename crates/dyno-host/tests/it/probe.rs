@@ -85,7 +85,7 @@ fn sessions_from_before_a_restart_are_nobody_s_own() {
         let io = Io::Patient(Patience::for_questions(&target));
         let mut before = block_on(Connection::connect(&target, &io)).unwrap();
         assert_eq!(foreign_sessions(&target).unwrap().len(), 0, "{kind}");
-        steering.begin(&BTreeMap::new()).unwrap();
+        steering.begin(&BTreeMap::new(), None).unwrap();
         assert!(!foreign_sessions(&target).unwrap().is_empty(), "{kind}");
         block_on(before.close());
     }

@@ -172,7 +172,8 @@ fn is_derived(finding: &Finding) -> bool {
         | Finding::Imported { .. }
         | Finding::RecordingBehind { .. }
         | Finding::OthersBusy { .. }
-        | Finding::RecordingIncomplete { .. } => false,
+        | Finding::RecordingIncomplete { .. }
+        | Finding::CleanUpIncomplete { .. } => false,
     }
 }
 

@@ -106,6 +106,7 @@ pub(crate) fn sentence(finding: &Finding, lang: Lang) -> String {
         }
         Finding::Beside { name, doubt } => fill!(BESIDE, lang, name, doubt = sentence(doubt, lang)),
         Finding::RecordingIncomplete { what } => fill!(RECORDING_INCOMPLETE, lang, what = said(what, lang)),
+        Finding::CleanUpIncomplete { what } => fill!(CLEAN_UP_INCOMPLETE, lang, what = said(what, lang)),
     }
 }
 
@@ -176,6 +177,7 @@ mod tests {
             Finding::Steal { share: 0.02 },
             Finding::CountersDiffer { counter: "Com_select".into(), ours: 10_000, theirs: 10_012 },
             Finding::RecordingIncomplete { what: text() },
+            Finding::CleanUpIncomplete { what: text() },
             Finding::SettingRounded {
                 system: "MySQL".into(),
                 name: "innodb_buffer_pool_size".into(),

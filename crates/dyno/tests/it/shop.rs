@@ -2,6 +2,7 @@
 
 use crate::program::{Bench, Ended, records};
 use dyno_drivers::{Connection, Driver, Io, Table, block_on};
+use dyno_model::failure::OperationFailure;
 use dyno_model::plan::ServerKind;
 use dyno_model::record::TrialRecord;
 use dyno_model::target::{Endpoint, Engine, Target};
@@ -93,11 +94,14 @@ impl Shop {
 
 /// All fields of an answer, joined.
 pub(crate) fn ask(target: &Target, sql: &str) -> String {
+    try_ask(target, sql).unwrap_or_else(|failure| panic!("{sql}: {failure}"))
+}
+
+pub(crate) fn try_ask(target: &Target, sql: &str) -> Result<String, OperationFailure> {
     let mut table = Table::default();
     block_on(async {
         let mut connection = Connection::connect(target, &Io::Blocking).await?;
         connection.query(sql, &mut table).await
-    })
-    .unwrap_or_else(|failure| panic!("{sql}: {failure}"));
-    table.0.into_iter().flatten().flatten().collect::<Vec<_>>().join(" ")
+    })?;
+    Ok(table.0.into_iter().flatten().flatten().collect::<Vec<_>>().join(" "))
 }

@@ -3,7 +3,7 @@
 
 use crate::ends::{INTERRUPTED, RUN_INCOMPLETE, Running, SERVER_FAILED};
 use crate::program::{Bench, events, records};
-use crate::shop::ask;
+use crate::shop::{ask, try_ask};
 use dyno_model::address::Address;
 use dyno_model::audit::AuditVerdict;
 use dyno_model::event::{Event, Phase};
@@ -176,6 +176,91 @@ fn settings_of_a_server_that_others_started_are_varied_read_back_and_put_back() 
     let ended = bench.dyno(&["run", "blocks.toml", "--out", "b"]);
     assert!(ended.is_done(), "{ended}");
     assert_eq!(postgres.starts(), 8);
+}
+
+/// A run of one trial whose settings are applied, which waits for an end in its window.
+fn endless(bench: &Bench, postgres: &Postgres) -> PathBuf {
+    let apply = postgres.apply(bench);
+    let log = postgres.data().join("log");
+    let steering = format!(
+        "apply = \"{}\", restart = \"{} -w -l '{}' restart\"",
+        apply.display(),
+        postgres.ctl(),
+        log.display()
+    );
+    let spec = postgres.spec(&steering, "\"server.settings.shared_buffers\" = [\"16MB\"]");
+    bench.file("endless.toml", spec.replace("transactions = 20", "duration = \"10m\""))
+}
+
+#[test]
+fn settings_are_restored_whatever_ends_the_run() {
+    let bench = Bench::new();
+    let Some(postgres) = Postgres::new() else { return };
+    endless(&bench, &postgres);
+    let target = Address::of_url(&postgres.url()).target().expect("it is one");
+    for signal in ["-INT", "-TERM", "-HUP", "-KILL"] {
+        let run = Running::of(&bench, bench.command(&["run", "endless.toml", "--out", "r"]));
+        run.await_phase(Phase::Measure);
+        assert_eq!(ask(&target, "SHOW shared_buffers"), "16MB");
+        crate::program::signal(signal, run.pid());
+        let ended = run.ended();
+        if signal != "-KILL" {
+            assert_eq!(ended.code, INTERRUPTED, "{signal}: {ended}");
+            let told = "Shop: original settings restored: shared_buffers = 128MB";
+            assert!(ended.stderr.contains(told), "{signal}: {ended}");
+        }
+        let applied = || text(&bench.path().join("applied"));
+        wait_until("the settings are applied", || applied().ends_with("Shop: 128MB\n"));
+        let is_back =
+            || postgres.answers() && try_ask(&target, "SHOW shared_buffers").is_ok_and(|it| it == "128MB");
+        wait_until("the server has its settings", is_back);
+        let noted = |event: &Event| matches!(event, Event::SettingsNoted { settings, .. } if settings["shared_buffers"] == "128MB");
+        let events = events(&bench.path().join("r"));
+        let place = |is_meant: &dyn Fn(&Event) -> bool| events.iter().position(is_meant);
+        let ready = place(&|event| matches!(event, Event::SystemReady { .. }));
+        assert!(place(&noted).is_some_and(|at| Some(at) < ready), "{signal}: {events:?}");
+        assert!(bench.dyno(&["cleanup", "endless.toml"]).is_done());
+        std::fs::remove_dir_all(bench.path().join("r")).expect("results of ours");
+    }
+}
+
+/// Run and guard are both killed while settings are applied: nobody is left to restore them.
+#[test]
+fn a_run_that_is_resumed_restores_what_was_there_before_its_first_part() {
+    let bench = Bench::new();
+    let Some(postgres) = Postgres::new() else { return };
+    let hold = bench.file("hold", "");
+    let apply = postgres.apply(&bench);
+    let restart = format!("{} -w -l '{}' restart", postgres.ctl(), postgres.data().join("log").display());
+    let steering = format!(
+        "apply = \"{}; {restart} >/dev/null; while [ -e '{}' ]; do sleep 0.05; done\"",
+        apply.display(),
+        hold.display()
+    );
+    bench.file("spec.toml", postgres.spec(&steering, "\"server.settings.shared_buffers\" = [\"16MB\"]"));
+    let run = Running::of(&bench, bench.command(&["run", "spec.toml", "--out", "r"]));
+    let target = Address::of_url(&postgres.url()).target().expect("it is one");
+    let has = |value: &str| try_ask(&target, "SHOW shared_buffers").is_ok_and(|it| it == value);
+    wait_until("the setting is applied", || has("16MB"));
+    let children = text(Path::new(&format!("/proc/{0}/task/{0}/children", run.pid())));
+    let guards: Vec<u32> = children.split_whitespace().map(|it| it.parse().expect("a number")).collect();
+    assert_eq!(guards.len(), 1, "one guard for all commands of a system");
+    crate::program::signal("-STOP", guards[0]);
+    crate::program::signal("-KILL", run.pid());
+    run.ended();
+    crate::program::signal("-KILL", guards[0]);
+    std::fs::remove_file(hold).expect("it is ours");
+    assert!(has("16MB"));
+
+    let ended = bench.dyno(&["run", "--resume", "r"]);
+    assert!(ended.is_done(), "{ended}");
+    assert!(ended.stderr.contains("original settings restored: shared_buffers = 128MB"), "{ended}");
+    assert!(has("128MB"));
+    // What was restored is not restored once more.
+    assert_eq!(
+        dyno_store::Run::open(&bench.path().join("r")).expect("it is whole").changed_settings.len(),
+        0
+    );
 }
 
 #[test]

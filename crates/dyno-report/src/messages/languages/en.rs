@@ -457,6 +457,7 @@ messages! {
         INTERRUPTED: "interrupted: the trial ends now and results are written; a second Ctrl-C stops at once",
         // What happened.
         SYSTEM_READY: "{system}: ready, version {version}",
+        SETTINGS_RESTORED: "{system}: original settings restored: {settings}",
         SYSTEM_FAILED: "{system}: FAILED: {reason}",
         TRIAL_FAILED: "{trial}  {treatment}: FAILED: {reason}",
         TRIAL_MEASURED: "{trial}  {treatment}: {figures}",
@@ -762,6 +763,7 @@ messages! {
         RECORDING_BEHIND: "Results were written up to {seconds} s late, because the disk under the results folder is slow; nobody waited for it.",
         RECORDING_HELD_UP: "Results were written up to {seconds} s late, because the disk under the results folder is slow, and the generator had to wait for it for {waited} s; put the results on a faster disk.",
         RECORDING_INCOMPLETE: "Not everything could be recorded: {what}",
+        CLEAN_UP_INCOMPLETE: "Not everything could be cleaned up: {what}",
     },
     // Answers to the questions of an experiment.
     question: question::Texts {

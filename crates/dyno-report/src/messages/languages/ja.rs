@@ -351,6 +351,7 @@ pub(crate) const JAPANESE: Language<Texts> = Language {
             SPENT_RATE: "経過 {spent}、残り約 {left}  毎秒 {rate} トランザクション",
             INTERRUPTED: "中断の要求：実行中の試行を終え、結果を書き込みます。もう一度 Ctrl-C を押すと直ちに停止します",
             SYSTEM_READY: "{system}：準備完了、バージョン {version}",
+            SETTINGS_RESTORED: "{system}：元の設定に戻しました：{settings}",
             SYSTEM_FAILED: "{system}：失敗：{reason}",
             TRIAL_FAILED: "{trial}  {treatment}：失敗：{reason}",
             TRIAL_MEASURED: "{trial}  {treatment}：{figures}",
@@ -629,6 +630,7 @@ pub(crate) const JAPANESE: Language<Texts> = Language {
             RECORDING_BEHIND: "結果フォルダーのあるディスクが遅いため、結果の書き込みが最大 {seconds} s 遅れました。この書き込みによる待ちは発生していません。",
             RECORDING_HELD_UP: "結果フォルダーのあるディスクが遅いため、結果の書き込みが最大 {seconds} s 遅れ、負荷生成側が {waited} s 待たされました。結果をより速いディスクに置いてください。",
             RECORDING_INCOMPLETE: "すべてを記録することはできませんでした：{what}",
+            CLEAN_UP_INCOMPLETE: "後片付けを完了できませんでした：{what}",
         },
         question: question::Texts {
             FEWER: "{scope}にわたり、{subject} では、コミットされる毎秒トランザクション数が {baseline} より {value} % 少なくなります（{level} 信頼区間：{low}～{high} % 少ない）。",

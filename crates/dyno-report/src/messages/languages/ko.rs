@@ -346,6 +346,7 @@ pub(crate) const KOREAN: Language<Texts> = Language {
             SPENT_RATE: "{spent} 경과, 남은 시간 약 {left}  초당 {rate} 트랜잭션",
             INTERRUPTED: "중단 요청: 현재 시행을 끝내고 결과를 기록합니다. Ctrl-C를 한 번 더 누르면 즉시 멈춥니다",
             SYSTEM_READY: "{system}: 준비 완료, 버전 {version}",
+            SETTINGS_RESTORED: "{system}: 원래 설정으로 복원했습니다: {settings}",
             SYSTEM_FAILED: "{system}: 실패: {reason}",
             TRIAL_FAILED: "{trial}  {treatment}: 실패: {reason}",
             TRIAL_MEASURED: "{trial}  {treatment}: {figures}",
@@ -624,6 +625,7 @@ pub(crate) const KOREAN: Language<Texts> = Language {
             RECORDING_BEHIND: "결과 폴더가 있는 디스크가 느려서 결과 기록이 최대 {seconds}초 늦어졌습니다. 이 때문에 대기한 것은 없습니다.",
             RECORDING_HELD_UP: "결과 폴더가 있는 디스크가 느려서 결과 기록이 최대 {seconds}초 늦어졌고, 부하 발생기가 {waited}초 동안 기다려야 했습니다. 결과를 더 빠른 디스크에 두십시오.",
             RECORDING_INCOMPLETE: "모든 내용을 기록하지는 못했습니다: {what}",
+            CLEAN_UP_INCOMPLETE: "정리 작업을 완료하지 못했습니다: {what}",
         },
         question: question::Texts {
             FEWER: "{subject}의 초당 커밋 트랜잭션 수는 {baseline}보다 {value} % 적습니다({level} 신뢰 구간: {low}~{high} % 적음). 범위: {scope}.",
