@@ -5,6 +5,7 @@ use crate::control_connection::{Asked, ControlConnection};
 use crate::databases::{are_there, beside};
 use crate::error::HostError;
 use crate::marker::{self, Claim, ClaimOptions};
+use crate::run_lock;
 use dyno_model::engine::Copying;
 use dyno_model::failure::OperationFailure;
 use dyno_model::target::{Endpoint, Target};
@@ -34,12 +35,12 @@ pub fn place(original: &Target) -> Target {
 /// When the place is taken by what is not dyno's, the server cannot copy, or the copy cannot be marked.
 pub fn make(original: &Target, options: &ClaimOptions<'_>) -> Result<Claim, HostError> {
     let copy = place(original);
-    let name = marker::database_name(&copy);
+    let name = copy.database_name();
     if matches!(copy.endpoint, Endpoint::Tcp { .. } | Endpoint::Unix(_)) && name.len() > NAME_MAX {
         return Err(HostError::new(format!("the name of the copy, {name:?}, is too long")));
     }
     remove(original)?;
-    let of = marker::database_name(original);
+    let of = original.database_name();
     let failed = |failure: OperationFailure| {
         HostError::new(format!(
             "the database {of:?} cannot be copied to {name:?}: {failure}\n{}",
@@ -90,7 +91,7 @@ fn hint(original: &Target, failure: &OperationFailure) -> &'static str {
 /// When what is there is not dyno's, or cannot be dropped.
 pub fn remove(original: &Target) -> Result<Option<String>, HostError> {
     let copy = place(original);
-    let name = marker::database_name(&copy);
+    let name = copy.database_name();
     let is_there = match &copy.endpoint {
         Endpoint::File(path) => path.exists(),
         _ => are_there(original, std::slice::from_ref(&name))? == [true],
@@ -98,6 +99,7 @@ pub fn remove(original: &Target) -> Result<Option<String>, HostError> {
     if !is_there {
         return Ok(None);
     }
+    let lock = marker::lock(&copy)?.filter(|_| !run_lock::is_in_the_way(copy.engine));
     if !marker::is_all_ours(&copy)? {
         return Err(HostError::new(format!(
             "{name:?} is in the place of the copy, and is not marked as dyno's\nhint: look what it is, and drop it"
@@ -112,6 +114,7 @@ pub fn remove(original: &Target) -> Result<Option<String>, HostError> {
         }
     };
     dropped.map_err(|why| HostError::new(format!("cannot drop the copy {name:?}: {why}")))?;
+    drop(lock);
     Ok(Some(name))
 }
 

@@ -62,6 +62,14 @@ pub struct Restoration {
     original: Settings,
 }
 
+impl Restoration {
+    /// A file for the output of the next command.
+    fn next_output(&mut self) -> PathBuf {
+        self.commands += 1;
+        self.folder.join(format!("output-{}", self.commands))
+    }
+}
+
 impl Steering<'_> {
     /// Promises to restore settings. To be called before the first of them is changed.
     ///
@@ -227,14 +235,17 @@ impl Steering<'_> {
         let Some(command) = command else { return Ok(()) };
         let limit = Duration::from(self.plan.time_limit);
         let name = format!("the command `{what}`");
-        let Some(Restoration { guard, folder, commands, .. }) = restoration else {
-            let environment = environment(self.name, asked);
-            return shell::run(&name, &in_the_open(command), environment, limit, true, &self.guard);
-        };
-        *commands += 1;
-        let output = folder.join(format!("output-{commands}"));
-        let launch = Launch { leaves_running: true, ..self.launch(command, asked, output) };
-        shell::carry_out(guard, launch, &name, limit)
+        match restoration {
+            None => {
+                let environment = environment(self.name, asked);
+                shell::run(&name, &in_the_open(command), environment, limit, true, &self.guard)
+            }
+            Some(restoration) => {
+                let launch = self.launch(command, asked, restoration.next_output());
+                let launch = Launch { leaves_running: true, ..launch };
+                shell::carry_out(&mut restoration.guard, launch, &name, limit)
+            }
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use crate::changes::{changed, reads};
 use crate::expression::Value;
 use crate::expression::parser::DEFAULT_SEED;
 use crate::failure;
-use crate::perform::{Performer, Program, Stop, attempt, first_words, roll_back};
+use crate::perform::{Performer, Program, Stop, attempt, first_words, roll_back, writing};
 use crate::random::Generator;
 use crate::script::{self, Action, DEFINING, Script, Store};
 use crate::setup::Setup;
@@ -169,13 +169,48 @@ impl Transactions {
                     }
                     let pointed =
                         failure::pointed(&failure, sql.template()).map(|lines| format!("\n{lines}"));
-                    let place = format!("the script {}, {:?}", script.name, command.line);
+                    let mut place = format!("the script {}, {:?}", script.name, command.line);
+                    if failure.kind == FailureKind::ReadOnly && target.only_reads {
+                        place += " writes, and nobody named the database with --yes-write-to";
+                    }
                     refused.push(format!("{place}: {failure}{}", pointed.unwrap_or_default()));
                 }
             }
         }
         refused.extend(block_on(self.audit.rehearse(&mut connection))?);
         block_on(connection.close());
+        Ok(refused)
+    }
+}
+
+impl Transactions {
+    /// As [`Self::rehearse`], for a database that nobody named: scripts that are prepared without a complaint are run once in a transaction that only reads and
+    /// is rolled back, and what writes all the same is among what is refused.
+    ///
+    /// # Errors
+    /// When the server cannot be reached.
+    pub fn rehearse_reading(&self, target: &Target) -> Result<Vec<String>, OperationFailure> {
+        let mut refused = self.rehearse(target)?;
+        let Some(asks) = target.engine.dialect().read_only_questions.as_ref().filter(|_| refused.is_empty())
+        else {
+            return Ok(refused);
+        };
+        for script in &self.program.scripts {
+            // A connection each: what one does to its session is nothing to the next.
+            let io = Io::Patient(Patience::for_questions(target));
+            let mut connection = block_on(Connection::connect(target, &io))?;
+            let found = writing(&self.program, script, self.beginning.clone(), &mut connection, asks);
+            match block_on(found) {
+                Ok(found) => refused.extend(found.map(|what| {
+                    let database = target.database_name();
+                    format!("the script {} writes, and the database {database:?} is not named with --yes-write-to: {what}", script.name)
+                })),
+                // It takes longer than a look may.
+                Err(failure) if failure.kind == FailureKind::Timeout => {}
+                Err(failure) => return Err(failure),
+            }
+            block_on(connection.close());
+        }
         Ok(refused)
     }
 }

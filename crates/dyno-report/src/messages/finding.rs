@@ -106,6 +106,10 @@ pub(crate) fn sentence(finding: &Finding, lang: Lang) -> String {
         }
         Finding::Beside { name, doubt } => fill!(BESIDE, lang, name, doubt = sentence(doubt, lang)),
         Finding::RecordingIncomplete { what } => fill!(RECORDING_INCOMPLETE, lang, what = said(what, lang)),
+        Finding::DatabaseNotLocked { database, reason } => {
+            fill!(DATABASE_NOT_LOCKED, lang, database, reason = said(reason, lang))
+        }
+        Finding::ChangedByOthers { database } => fill!(CHANGED_BY_OTHERS, lang, database),
         Finding::CleanUpIncomplete { what } => fill!(CLEAN_UP_INCOMPLETE, lang, what = said(what, lang)),
     }
 }
@@ -177,6 +181,8 @@ mod tests {
             Finding::Steal { share: 0.02 },
             Finding::CountersDiffer { counter: "Com_select".into(), ours: 10_000, theirs: 10_012 },
             Finding::RecordingIncomplete { what: text() },
+            Finding::DatabaseNotLocked { database: text(), reason: text() },
+            Finding::ChangedByOthers { database: text() },
             Finding::CleanUpIncomplete { what: text() },
             Finding::SettingRounded {
                 system: "MySQL".into(),

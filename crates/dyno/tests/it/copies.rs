@@ -3,7 +3,7 @@
 use crate::program::Ended;
 use crate::shop::Shop;
 use dyno_host::copies;
-use dyno_host::marker::{ClaimOptions, database_name};
+use dyno_host::marker::ClaimOptions;
 use dyno_model::target::{Endpoint, Engine};
 
 /// With an index and without, and scripts that write.
@@ -172,11 +172,11 @@ fn runs_before_and_after_an_index_are_no_repeats(shop: &Shop) {
 }
 
 fn a_copy_that_a_run_left_is_cleaned_away(shop: &Shop) {
-    let options = ClaimOptions { experiment: "killed", created_at: "", yes_write_to: None };
+    let options = ClaimOptions { experiment: "killed", created_at: "", yes_write_to: None, is_shared: true };
     copies::make(&shop.target, &options).expect("it can be copied");
     assert!(is_there(shop));
     let ended = shop.bench.dyno(&["cleanup", "index.toml"]);
-    let name = database_name(&copies::place(&shop.target));
+    let name = copies::place(&shop.target).database_name();
     assert!(ended.is_done() && ended.stdout.contains(&format!("dropped {name}")), "{ended}");
     assert!(!is_there(shop));
     let ended = shop.bench.dyno(&["cleanup", "index.toml"]);

@@ -250,7 +250,7 @@ fn a_run_that_is_resumed_restores_what_was_there_before_its_first_part() {
     run.ended();
     crate::program::signal("-KILL", guards[0]);
     std::fs::remove_file(hold).expect("it is ours");
-    assert!(has("16MB"));
+    assert_eq!(ask(&target, "SHOW shared_buffers"), "16MB");
 
     let ended = bench.dyno(&["run", "--resume", "r"]);
     assert!(ended.is_done(), "{ended}");

@@ -625,6 +625,8 @@ pub(crate) const KOREAN: Language<Texts> = Language {
             RECORDING_BEHIND: "결과 폴더가 있는 디스크가 느려서 결과 기록이 최대 {seconds}초 늦어졌습니다. 이 때문에 대기한 것은 없습니다.",
             RECORDING_HELD_UP: "결과 폴더가 있는 디스크가 느려서 결과 기록이 최대 {seconds}초 늦어졌고, 부하 발생기가 {waited}초 동안 기다려야 했습니다. 결과를 더 빠른 디스크에 두십시오.",
             RECORDING_INCOMPLETE: "모든 내용을 기록하지는 못했습니다: {what}",
+            DATABASE_NOT_LOCKED: "{database} 데이터베이스를 다른 dyno 실행으로부터 보호하는 잠금을 얻지 못했습니다. 같은 데이터베이스에서 다른 dyno가 실행 중이 아닌지 확인하십시오: {reason}",
+            CHANGED_BY_OTHERS: "읽기 전용 시행 중에 {database} 데이터베이스가 변경되었습니다. 다른 세션이 접속해 있었으므로 누가 변경했는지 알 수 없습니다",
             CLEAN_UP_INCOMPLETE: "정리 작업을 완료하지 못했습니다: {what}",
         },
         question: question::Texts {
