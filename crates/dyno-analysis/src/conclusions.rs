@@ -152,7 +152,7 @@ fn lost_updates(model: &ReportModel) -> Vec<Conclusion> {
             });
             let (losing, clean): (Vec<_>, Vec<_>) =
                 checked.partition(|(_, audit, ..)| audit.has_lost_commits());
-            // What the ledger misses is told by name.
+            // Commits that the ledger misses are reported in a conclusion of their own.
             let losing: Vec<_> = losing.into_iter().filter(|(_, audit, ..)| !misses_commits(audit)).collect();
             if losing.is_empty() {
                 return None;

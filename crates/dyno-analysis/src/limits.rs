@@ -96,7 +96,7 @@ fn known(view: &View<'_>, limit: &Limit, treatment: usize) -> Known {
         }
         measure => measure.metric().and_then(|metric| figures(view, metric, &mut row)),
     };
-    // Of a largest value, what was seen is all there is to say.
+    // A maximum has no confidence interval: the observed value is compared with the limit.
     let is_seen = limit.measure == LimitMeasure::Max;
     let is_alone = (view.plan().blocks as usize) < MIN_REPEATS && limit.measure != LimitMeasure::Lost;
     if let Some(figure) = row.figure.filter(|_| is_seen || is_alone) {

@@ -3,7 +3,7 @@
 use crate::{Random, out};
 use dyno_analysis::stats::limit::{Beside, mean_beside, share_beside};
 
-/// What trials are like: their mean is 1.
+/// Distribution of the trials; its mean is 1.
 #[derive(Clone, Copy, PartialEq)]
 enum Trials {
     Lognormal,

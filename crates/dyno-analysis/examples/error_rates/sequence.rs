@@ -70,7 +70,7 @@ impl Reports {
                 it.effect.iter().chain(&it.cells).any(is_told)
             })
         };
-        // The first look at which all primary questions are told ends the run.
+        // The first interim analysis that decides all primary questions ends the run.
         let at_look = |(at, levels): (usize, &Levels)| {
             let known = self.known(&metrics, FIRST_LOOK as usize + at, *levels);
             gate::judge(&known, gate::REPORT, Rules::default())
@@ -88,7 +88,7 @@ impl Reports {
         [a, b, c, d, was_false, is_false(&now), last.is_some_and(|it| is_false(&it))]
     }
 
-    /// Whether anything is told of what does not differ.
+    /// Whether a difference is reported where there is none.
     fn is_false(self, is_told: impl Fn(usize, usize) -> bool) -> bool {
         let places = (0..self.systems - 1).flat_map(|system| (0..2).map(move |metric| (system, metric)));
         let null = |(system, metric): &(usize, usize)| *system > 0 || self.effects[*metric] == 0.0;

@@ -262,7 +262,7 @@ fn outcome(treatments: &[TreatmentPair], over_all: &[OverAll]) -> Outcome {
     }
 }
 
-/// What was decided on the primary metric, over all treatments or in some. What is worse elsewhere counts only where that does not differ.
+/// The decision on the primary metric, over all treatments or in some. Worse results in other metrics count only where the primary metric does not differ.
 fn headline(treatments: &[TreatmentPair], over_all: &[OverAll], is_worse_elsewhere: bool) -> Verdict {
     let Some(primary) = over_all.first() else { return Verdict::Inconclusive };
     let of_treatments = treatments.iter().flat_map(|pair| &pair.metrics);

@@ -76,7 +76,7 @@ pub(super) fn verdicts(pairs: &[Sides<'_>], metrics: &[Metric], primary: Metric,
     Verdicts { metrics, without_figures, over_all, statements, rules: rules_made }
 }
 
-/// What is asked of each metric that there are figures of, the primary one first.
+/// The question about each metric that has figures, the primary metric first.
 fn asked<'a>(
     all: &[Vec<Measured>],
     pairs: &[Sides<'a>],

@@ -64,7 +64,7 @@ fn a_run_of_one_block_compares_the_figures_themselves_and_says_so() {
     never_started(&mut data, treatment, commits / 5);
     let rows = of(&mut data, LimitMeasure::P95, 1e9);
     assert_eq!(rows[treatment].verdict, LimitVerdict::Undecided, "{rows:?}");
-    // What is lost is certain, however often it was measured.
+    // A loss is certain, however few trials there are.
     assert!(of(&mut data, LimitMeasure::Lost, 0.0).iter().all(|row| !row.is_untested));
     let conclusions = crate::analyse(&data).conclusions;
     assert!(
