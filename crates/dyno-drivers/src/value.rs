@@ -1,5 +1,6 @@
 //! Parameters, rows, and what becomes of them.
 
+use dyno_model::failure::{FailureKind, OperationFailure};
 use std::str::FromStr;
 
 /// One value, going out as a parameter or coming in as a field.
@@ -77,6 +78,11 @@ pub trait RowSink {
     /// Takes one row.
     fn row(&mut self, row: &dyn Row);
 
+    /// True when it has more rows than anybody needs: the driver fails with [`too_many_rows`] before it waits for more of them, and the connection is lost.
+    fn is_full(&self) -> bool {
+        false
+    }
+
     /// Takes the bytes of one row, which `columns` of the MySQL or PostgreSQL connection explains.
     fn raw(&mut self, _bytes: &[u8]) {}
 }
@@ -103,9 +109,20 @@ impl RowSink for FirstInteger {
     }
 }
 
-/// Keeps everything as text; for catalogues, counters and audits, not for the hot path.
+/// Keeps everything as text, up to a limit; for catalogues, counters and audits, not for the hot path.
 #[derive(Debug, Clone, Default)]
-pub struct Table(pub Vec<Vec<Option<String>>>);
+pub struct Table(pub Vec<Vec<Option<String>>>, usize);
+
+/// Most memory for the rows of a [`Table`], bytes. Lists of tables, settings and sessions have a few million.
+const TABLE_MAX: usize = 64 << 20;
+
+/// An answer that is larger than any that was expected. Not the server's fault, nor a reason to connect anew.
+#[cold]
+pub(crate) fn too_many_rows() -> OperationFailure {
+    let size = TABLE_MAX >> 20;
+    FailureKind::BadStatement
+        .failure(format!("its answer has more than {size} MiB of rows; no more of it was read"))
+}
 
 impl Table {
     /// The first field of the first row.
@@ -124,7 +141,14 @@ impl Table {
 
 impl RowSink for Table {
     fn row(&mut self, row: &dyn Row) {
-        self.0.push((0..row.len()).map(|column| row.get(column).to_text()).collect());
+        let fields: Vec<_> = (0..row.len()).map(|column| row.get(column).to_text()).collect();
+        self.1 += size_of_val(&*fields) + size_of_val(&fields);
+        self.1 += fields.iter().flatten().map(String::len).sum::<usize>();
+        self.0.push(fields);
+    }
+
+    fn is_full(&self) -> bool {
+        self.1 > TABLE_MAX
     }
 }
 

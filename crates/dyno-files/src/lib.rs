@@ -1,18 +1,21 @@
-//! Files that users, servers and results folders name, opened in one place: [`open`].
+//! Files that users, servers and results folders name, opened in one place: [`open`] to read, [`append`] to add to one.
 //!
 //! A name may lead to a device that never ends, to a FIFO that nobody writes to, or to more than memory holds. [`open`] refuses what is not a
 //! regular file before it reads from it, and reads at most as many bytes as its caller says. What the shell hands over (`/dev/stdin`, `/dev/fd/63` of
 //! `<(zcat log.gz)`) may be a pipe, because somebody is writing to it.
 //!
 //! # Layout
-//! [`open`] is the function, [`Limited`] what it returns; [`read`], [`read_text`] and [`read_from`] take everything at once; [`reason`] words an error.
+//! [`open`] is the function, [`Limited`] what it returns; [`read`], [`read_text`] and [`read_from`] take everything at once; [`append`] opens
+//! what is written; [`reason`] words an error.
 //!
 //! # Invariants
-//! No other crate of ours is used here. Nothing is written, and nothing is opened for writing.
+//! No other crate of ours is used here. No link is followed to a file that is written. No other crate reads a file that somebody names in another way
+//! (`crates/dyno/tests/it/tidy/opening.rs`).
 #![warn(missing_docs)]
 
 use rustix::fs::OFlags;
-use std::fs::{File, FileType, OpenOptions};
+use rustix::io::Errno;
+use std::fs::{File, FileType, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
@@ -22,6 +25,12 @@ pub const SCRIPT_MAX: u64 = 64 << 20;
 
 /// Largest text that makes the tables of a run, which may be a dump, bytes. All of it is in memory while it is sent.
 pub const SETUP_MAX: u64 = 1 << 30;
+
+/// Largest file of a results folder, bytes. The histograms of a trial of a day come near a gigabyte.
+pub const RESULT_MAX: u64 = 4 << 30;
+
+/// No limit: for what is read piece by piece and not kept.
+pub const NO_LIMIT: u64 = u64::MAX;
 
 /// Opens a regular file of at most `limit` bytes for reading; links are followed. It does not wait for anybody to write. `/dev/null` is an
 /// empty file, because people name it to say that they have none.
@@ -36,10 +45,9 @@ pub fn open(path: &Path, limit: u64) -> io::Result<Limited<File>> {
     let metadata = file.metadata()?;
     let kind = metadata.file_type();
     if kind.is_dir() {
-        return Err(rustix::io::Errno::ISDIR.into());
+        return Err(Errno::ISDIR.into());
     }
-    let is_null = kind.is_char_device() && metadata.rdev() == rustix::fs::makedev(1, 3);
-    let is_readable = kind.is_file() || is_null || (kind.is_fifo() && is_handed_over(path));
+    let is_readable = kind.is_file() || is_null(&metadata) || (kind.is_fifo() && is_handed_over(path));
     if !is_readable {
         return Err(io::Error::new(ErrorKind::InvalidInput, format!("{}, not a regular file", named(kind))));
     }
@@ -48,6 +56,35 @@ pub fn open(path: &Path, limit: u64) -> io::Result<Limited<File>> {
     }
     rustix::fs::fcntl_setfl(&file, OFlags::empty())?;
     Ok(Limited { source: file, left: limit, limit })
+}
+
+/// Opens a regular file, or `/dev/null`, to add to its end and to be read; it is made, with this mode, unless it exists. A link in its place is not followed, and a FIFO is neither
+/// waited for nor written to.
+///
+/// # Errors
+/// As the file system says; [`ErrorKind::InvalidInput`], in words, for links and for what is no regular file.
+pub fn append(path: &Path, mode: u32) -> io::Result<File> {
+    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW).bits();
+    let mut options = OpenOptions::new();
+    options.read(true).append(true).create(true).mode(mode).custom_flags(flags.cast_signed());
+    let file = options.open(path).map_err(|error| match error.raw_os_error() {
+        Some(number) if number == Errno::LOOP.raw_os_error() => {
+            io::Error::new(ErrorKind::InvalidInput, "a link, not a regular file")
+        }
+        _ => error,
+    })?;
+    let metadata = file.metadata()?;
+    let kind = metadata.file_type();
+    if !kind.is_file() && !is_null(&metadata) {
+        return Err(io::Error::new(ErrorKind::InvalidInput, format!("{}, not a regular file", named(kind))));
+    }
+    // A program that inherits it must not see writes fail for want of patience.
+    rustix::fs::fcntl_setfl(&file, OFlags::APPEND)?;
+    Ok(file)
+}
+
+fn is_null(metadata: &Metadata) -> bool {
+    metadata.file_type().is_char_device() && metadata.rdev() == rustix::fs::makedev(1, 3)
 }
 
 /// True for descriptors of this process, which whoever started it opened.
@@ -81,6 +118,14 @@ impl<R: Read> Limited<R> {
     /// A source that is open already, such as standard input, and the most bytes it may hold.
     pub fn new(source: R, limit: u64) -> Self {
         Self { source, left: limit, limit }
+    }
+}
+
+impl Limited<File> {
+    /// The file, without its limit.
+    #[must_use]
+    pub fn into_file(self) -> File {
+        self.source
     }
 }
 
@@ -189,6 +234,25 @@ mod tests {
         assert_eq!(read_from(&[7; 3][..], 3).unwrap(), [7; 3]);
         let endless = read_from(io::repeat(0), 1 << 20).unwrap_err();
         assert_eq!(endless.to_string(), "larger than 1 MiB, which is the limit");
+    }
+
+    #[test]
+    fn what_is_written_is_a_regular_file_and_no_link_is_followed_to_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        for text in ["one\n", "two\n"] {
+            append(&path("log"), 0o600).unwrap().write_all(text.as_bytes()).unwrap();
+        }
+        assert_eq!(read_text(&path("log"), 100).unwrap(), "one\ntwo\n");
+        std::os::unix::fs::symlink(path("log"), path("link")).unwrap();
+        mknodat(CWD, path("fifo"), Kind::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+        let refused = |name: &str| append(&path(name), 0o600).expect_err("it is refused");
+        assert_eq!(refused("link").to_string(), "a link, not a regular file");
+        // Nobody reads from it, and then somebody does.
+        assert!(append(&path("fifo"), 0o600).is_err());
+        let _reader = OpenOptions::new().read(true).write(true).open(path("fifo")).unwrap();
+        assert_eq!(refused("fifo").to_string(), "a FIFO, not a regular file");
+        assert_eq!(read_text(&path("log"), 100).unwrap(), "one\ntwo\n");
     }
 
     #[test]

@@ -4,13 +4,13 @@ use crate::control_connection::{Asked, ControlConnection};
 use crate::error::HostError;
 use crate::settings::{self, Compared, RoundedSetting, SettingProblem};
 use dyno_drivers::address::{self, Surroundings, password_file, read_secrets, usual_password};
+use dyno_files::SCRIPT_MAX;
 use dyno_model::address::{Address, AddressError};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::plan::{DataPolicy, ExistingSystem, PasswordSource, SystemSource};
 use dyno_model::secret::Secret;
 use dyno_model::target::{Endpoint, QueryMode, Target};
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
 use std::path::Path;
 use std::time::Duration;
@@ -49,7 +49,7 @@ fn password(system: &ExistingSystem, target: &Target) -> Result<Secret, HostErro
             })
         }
         PasswordSource::File(path) => {
-            let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
+            let text = dyno_files::read_text(path, SCRIPT_MAX).map_err(|error| unreadable(path, &error))?;
             match text.lines().next() {
                 Some(line) if !line.is_empty() => Ok(Secret::new(line)),
                 _ => Err(HostError::new(format!(
@@ -246,6 +246,7 @@ fn place(system: &ExistingSystem) -> String {
 mod tests {
     use super::*;
     use dyno_model::target::{Engine, Tls};
+    use std::fs;
 
     fn of(source: PasswordSource) -> Result<Secret, HostError> {
         let system = system(source, Endpoint::InProcess);

@@ -237,18 +237,6 @@ pub(crate) fn read_beginning(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>>
     Ok(bytes)
 }
 
-/// Opens a log that is appended to: a regular file. A link in its place is not followed, a pipe is neither waited for nor
-/// written to, whoever reads it.
-pub(crate) fn append(path: &Path) -> io::Result<File> {
-    let flags = OFlags::CREATE | OFlags::APPEND | OFlags::WRONLY | CAREFULLY;
-    let file = File::from(rustix::fs::openat(CWD, path, flags, Mode::RUSR | Mode::WUSR).map_err(at(path))?);
-    check_regular(&file).map_err(|error| with_path(path, &error))?;
-    // A server that inherits it must not see writes fail for want of patience.
-    let flags = rustix::fs::fcntl_getfl(&file)?;
-    rustix::fs::fcntl_setfl(&file, flags - OFlags::NONBLOCK)?;
-    Ok(file)
-}
-
 /// Whether nobody but root and dyno's user can put something else in place of what dyno makes in a folder, or in place of the
 /// folder itself. A folder with the sticky bit, such as `/tmp`, is good enough: nobody may rename there what is another's.
 pub(crate) fn is_out_of_reach(folder: &Path) -> bool {
@@ -324,11 +312,7 @@ mod tests {
             );
             assert!(folder.folder(name).is_err(), "{name} was entered");
         }
-        assert!(append(&theirs.join("link")).is_err() && append(&theirs.join("pipe")).is_err());
         assert!(read_beginning(&theirs.join("pipe"), 9).is_err());
-        let _reader =
-            rustix::fs::open(theirs.join("pipe"), OFlags::RDONLY | CAREFULLY, Mode::empty()).unwrap();
-        assert!(append(&theirs.join("pipe")).is_err(), "a pipe that somebody reads took a log");
         write_private(&theirs, "link", "text", None).unwrap();
         assert_eq!(fs::read_to_string(place.path().join("secret")).unwrap(), "secret");
         assert_eq!(fs::read_to_string(theirs.join("link")).unwrap(), "text", "a file in place of the link");

@@ -5,6 +5,7 @@
 //! * [`server`]: starts and stops servers, each in a scratch folder; [`guard`] is the process that undoes this whatever
 //!   happens to dyno;
 //! * `process_stat`: the processes of this machine;
+//! * `ask`: what programs say that are asked something;
 //! * `folder`: the one way to reach files where a server's user may have put something else;
 //! * [`data_set`]: data folders that are loaded once and restored by copy;
 //! * [`way`]: proxies and application servers that dyno starts in front of servers;
@@ -27,6 +28,7 @@
 //! * Everything that dyno starts listens on the loopback address only.
 //! * Drivers are used for questions only, blocking, one connection at a time; load is the engine's business.
 
+mod ask;
 pub mod checkup;
 mod control_connection;
 pub mod copies;

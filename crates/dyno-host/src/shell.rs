@@ -40,6 +40,7 @@ pub(crate) fn launch(command: &str, mut environment: Vec<(String, String)>, log:
         folder: std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/")),
         environment,
         log,
+        is_command: true,
         ..Launch::default()
     }
 }

@@ -1,5 +1,6 @@
 //! What a database can answer instead of success. Failures are data: they are classified, counted and reported.
 
+use crate::printable;
 use crate::units::is_default;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -231,7 +232,8 @@ impl fmt::Display for OperationFailure {
             (code, "") => write!(f, " (error {code})")?,
             (code, state) => write!(f, " (error {code}, SQLSTATE {state})")?,
         }
-        write!(f, ": {}", self.message)
+        // A line of the server's own could pass for one of dyno's.
+        write!(f, ": {}", printable::line(&self.message))
     }
 }
 

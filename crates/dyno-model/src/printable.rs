@@ -15,6 +15,33 @@ pub fn lines(text: &str) -> Cow<'_, str> {
     safe(text, |c| if matches!(c, '\n' | '\t') { Some(c) } else { None })
 }
 
+/// What CI services obey wherever it stands in a line: GitHub's and Azure's older commands, and TeamCity's.
+const CI_COMMANDS: [&str; 3] = ["##[", "##vso[", "##teamcity["];
+
+/// Lines of which none is a command to the CI service that keeps the log, such as `::error::text`, which GitHub's runner obeys whoever wrote it.
+#[must_use]
+pub fn without_commands(text: &str) -> Cow<'_, str> {
+    let is_command = |line: &str| {
+        line.trim_start().starts_with("::") || CI_COMMANDS.iter().any(|command| line.contains(command))
+    };
+    if !text.lines().any(is_command) {
+        return Cow::Borrowed(text);
+    }
+    let safe = text.split_inclusive('\n').map(|line| match line.trim_start().strip_prefix("::") {
+        Some(rest) => {
+            let blank = &line[..line.len() - rest.len() - 2];
+            format!("{blank}\\u{{3a}}:{rest}")
+        }
+        None => line.to_owned(),
+    });
+    let safe: String = safe.collect();
+    Cow::Owned(
+        CI_COMMANDS
+            .iter()
+            .fold(safe, |safe, command| safe.replace(command, &format!("\\u{{23}}{}", &command[1..]))),
+    )
+}
+
 /// At most its first `max` characters, and `…` in place of others.
 #[must_use]
 pub fn shortened(text: &str, max: usize) -> String {
@@ -69,5 +96,18 @@ mod tests {
         }
         assert_eq!(lines("one\n\ttwo\r\u{1b}[2J"), "one\n\ttwo\\u{d}\\u{1b}[2J");
         assert!(matches!(lines("one\ntwo"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn no_line_is_a_command_to_a_ci_service() {
+        let rows = [
+            ("error: a::b\n  because: 2 :: 3", "error: a::b\n  because: 2 :: 3"),
+            ("a\n::error::b\nc", "a\n\\u{3a}:error::b\nc"),
+            ("::add-mask::x\n \t::stop-commands::y\n", "\\u{3a}:add-mask::x\n \t\\u{3a}:stop-commands::y\n"),
+            ("x ##[error]y ##vso[task]z", "x \\u{23}#[error]y \\u{23}#vso[task]z"),
+        ];
+        for (text, safe) in rows {
+            assert_eq!(without_commands(text), safe);
+        }
     }
 }

@@ -6,6 +6,7 @@ use crate::layout::{EVENTS_FILE, TRIALS_FOLDER};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Folder for what half-measured trials left.
@@ -13,7 +14,7 @@ pub const SET_ASIDE_FOLDER: &str = "set-aside";
 
 /// Where files are written. Paths name open files from [`Disk::create`] to [`Disk::close`].
 pub(crate) trait Disk: Send {
-    /// Makes a folder, and those above it, unless it is there.
+    /// Makes a folder in one that exists, unless it is there.
     fn make_folder(&mut self, path: &Path) -> Result<(), StoreError>;
     /// Makes a file, which must not exist, and keeps it open.
     fn create(&mut self, path: &Path) -> Result<(), StoreError>;
@@ -42,28 +43,51 @@ impl MachineDisk {
         Self { open: BTreeMap::from([(path, file)]) }
     }
 
-    fn file(&mut self, path: &Path) -> io::Result<&mut File> {
-        self.open.get_mut(path).ok_or_else(|| io::Error::other("the file is not open"))
+    fn file(&mut self, path: &Path) -> Result<&mut File, StoreError> {
+        let missing = || StoreError::io("write", path)(io::Error::other("the file is not open"));
+        let file = self.open.get_mut(path).ok_or_else(missing)?;
+        // What is written to a file without a name is lost. Some file systems count no names.
+        if file.metadata().is_ok_and(|found| found.nlink() == 0) && !path.exists() {
+            return Err(StoreError::Gone { path: path.to_owned() });
+        }
+        Ok(file)
+    }
+}
+
+/// The error of something in the results folder that cannot be made or written. The folder was there when the run began.
+fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreError {
+    move |error| {
+        let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
+        match path.ancestors().skip(1).take_while(is_missing).last() {
+            Some(folder) if error.kind() == io::ErrorKind::NotFound => {
+                StoreError::Gone { path: folder.to_owned() }
+            }
+            _ => StoreError::io(doing, path)(error),
+        }
     }
 }
 
 impl Disk for MachineDisk {
     fn make_folder(&mut self, path: &Path) -> Result<(), StoreError> {
-        fs::create_dir_all(path).map_err(StoreError::io("make folder", path))
+        match fs::create_dir(path) {
+            // A link to a folder is none of ours.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && is_folder(path) => Ok(()),
+            made => made.map_err(failed("make folder", path)),
+        }
     }
 
     fn create(&mut self, path: &Path) -> Result<(), StoreError> {
-        let file = File::create_new(path).map_err(StoreError::io("make", path))?;
+        let file = File::create_new(path).map_err(failed("make", path))?;
         self.open.insert(path.to_owned(), file);
         Ok(())
     }
 
     fn append(&mut self, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-        self.file(path).and_then(|file| file.write_all(bytes)).map_err(StoreError::io("write", path))
+        self.file(path)?.write_all(bytes).map_err(StoreError::io("write", path))
     }
 
     fn sync(&mut self, path: &Path) -> Result<(), StoreError> {
-        self.file(path).and_then(|file| file.sync_all()).map_err(StoreError::io("write", path))
+        self.file(path)?.sync_all().map_err(StoreError::io("write", path))
     }
 
     fn sync_folder(&mut self, path: &Path) -> Result<(), StoreError> {
@@ -75,12 +99,16 @@ impl Disk for MachineDisk {
     }
 
     fn rename(&mut self, from: &Path, to: &Path) -> Result<(), StoreError> {
-        fs::rename(from, to).map_err(StoreError::io("rename to", to))
+        fs::rename(from, to).map_err(failed("rename to", to))
     }
 
     fn replace(&mut self, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-        replace(path, bytes)
+        replace_by(path, |file| file.write_all(bytes)).map_err(failed("write", path))
     }
+}
+
+fn is_folder(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|found| found.is_dir())
 }
 
 /// Returns when the names in a folder would survive a loss of power; at once where the file system cannot promise that, or where the
@@ -106,7 +134,9 @@ fn replace_by(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> i
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".new");
     let new = path.with_file_name(name);
-    let written = File::create(&new).and_then(|mut file| {
+    // What a killed dyno left is not needed, and a link that somebody put there is not followed.
+    let _ = fs::remove_file(&new);
+    let written = File::create_new(&new).and_then(|mut file| {
         write(&mut file)?;
         file.sync_all()
     });
@@ -122,7 +152,7 @@ fn replace_by(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> i
 /// attempt counts no more.
 pub(crate) fn set_aside(disk: &mut dyn Disk, folder: &Path, name: &str) -> Result<(), StoreError> {
     let from = folder.join(TRIALS_FOLDER).join(name);
-    if !from.is_dir() {
+    if !is_folder(&from) {
         return Ok(());
     }
     disk.sync(&folder.join(EVENTS_FILE))?;
@@ -143,6 +173,50 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_results_folder_that_is_deleted_or_moved_is_an_error_and_is_not_made_again() {
+        let scratch = tempfile::tempdir().unwrap();
+        let (folder, moved) = (scratch.path().join("r"), scratch.path().join("moved"));
+        fs::create_dir(&folder).unwrap();
+        let mut disk = MachineDisk::default();
+        let events = folder.join("events.jsonl");
+        disk.create(&events).unwrap();
+        disk.append(&events, b"1\n").unwrap();
+        let gone = |result: Result<(), StoreError>, path: &Path| {
+            let error = result.expect_err("it is gone").to_string();
+            assert_eq!(error, StoreError::Gone { path: path.to_owned() }.to_string());
+        };
+        let trial = folder.join("trials").join("b01-001");
+        gone(disk.make_folder(&trial), trial.parent().unwrap());
+        fs::rename(&folder, &moved).unwrap();
+        gone(disk.replace(&folder.join("summary.json"), b"{}"), &folder);
+        gone(disk.create(&trial.join("timeline.csv")), &folder);
+        fs::rename(&moved, &folder).unwrap();
+        disk.append(&events, b"2\n").unwrap();
+        fs::remove_dir_all(&folder).unwrap();
+        gone(disk.append(&events, b"3\n"), &events);
+        gone(disk.sync(&events), &events);
+        gone(disk.make_folder(&trial), &folder);
+        assert!(!folder.exists());
+    }
+
+    #[test]
+    fn a_link_in_the_place_of_a_folder_is_not_followed() {
+        let scratch = tempfile::tempdir().unwrap();
+        let (trials, trial) = (scratch.path().join("trials"), scratch.path().join("trials/b01-001"));
+        let other = tempfile::tempdir().unwrap();
+        fs::create_dir(&trials).unwrap();
+        std::os::unix::fs::symlink(other.path(), &trial).unwrap();
+        let mut disk = MachineDisk::default();
+        let error = disk.make_folder(&trial).unwrap_err();
+        assert_eq!(
+            error.in_full(),
+            format!("cannot make folder {}: File exists (os error 17)", trial.display())
+        );
+        set_aside(&mut disk, scratch.path(), "b01-001").unwrap();
+        assert!(!scratch.path().join(SET_ASIDE_FOLDER).exists());
+    }
+
+    #[test]
     fn a_file_that_cannot_be_written_as_a_whole_leaves_the_old_one_and_nothing_else() {
         let scratch = tempfile::tempdir().unwrap();
         let path = scratch.path().join("report.html");
@@ -154,6 +228,14 @@ mod tests {
         assert_eq!(failed.unwrap_err().kind(), io::ErrorKind::StorageFull);
         assert_eq!(fs::read(&path).unwrap(), b"the old report");
         assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 1, "nothing else is left");
+        // Somebody else put a link where the new file is written.
+        let other = scratch.path().join("of somebody else");
+        fs::write(&other, "theirs").unwrap();
+        std::os::unix::fs::symlink(&other, scratch.path().join("report.html.new")).unwrap();
+        replace(&path, b"the new report").unwrap();
+        assert_eq!(fs::read(&other).unwrap(), b"theirs");
+        assert_eq!(fs::read(&path).unwrap(), b"the new report");
+        assert!(path.symlink_metadata().unwrap().is_file());
         let nowhere = scratch.path().join("missing").join("report.html");
         let error = replace(&nowhere, b"").unwrap_err().to_string();
         assert_eq!(error, format!("cannot write {}", nowhere.display()));

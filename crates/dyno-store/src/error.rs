@@ -15,6 +15,12 @@ pub enum StoreError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// What dyno writes to is not there any more.
+    #[error("{} was deleted or moved while dyno was writing to it", .path.display())]
+    Gone {
+        /// Which file or folder.
+        path: PathBuf,
+    },
     /// The folder asked for holds something already.
     #[error("results folder {} exists and is not empty; results are never overwritten: name another folder with --out, or remove this one", .path.display())]
     NotEmpty {

@@ -6,10 +6,12 @@
 use crate::timeline::Problems;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use dyno_files::read_from;
 use dyno_model::compact_histogram::CompactHistogram;
 use dyno_model::latency;
 use dyno_model::record::Interval;
 use dyno_model::units::Nanos;
+use flate2::read::ZlibDecoder;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::V2DeflateSerializer;
@@ -201,10 +203,41 @@ fn decoded(
     let bytes = STANDARD
         .decode(interval.encoded_histogram())
         .map_err(|error| format!("the histogram is not base64: {error}"))?;
+    let bytes = inflated(&bytes).map_err(|error| format!("the histogram cannot be decoded: {error}"))?;
     decoder
         .deserialize(&mut bytes.as_slice())
         .map_err(|error| format!("the histogram cannot be decoded: {error:?}"))
 }
+
+/// Most bytes that the counts of a histogram take: those of the finest one, each at its longest. A few hundred compressed bytes can claim to be gigabytes.
+const COUNTS_MAX: u64 = 64 << 20;
+/// Bytes before the counts, of which the second four say how many bytes the counts take.
+const HEAD: usize = 40;
+
+/// A histogram without its compression, whose counts are all there.
+fn inflated(bytes: &[u8]) -> Result<Vec<u8>, String> {
+    // Two numbers come first: what this is, and its length.
+    let (Some((cookie, rest)), Some(compressed)) = (bytes.split_first_chunk::<4>(), bytes.get(8..)) else {
+        return Err("it is cut off".to_owned());
+    };
+    let histogram = match u32::from_be_bytes(*cookie) {
+        COMPRESSED => {
+            let length = rest.first_chunk::<4>().map_or(0, |length| u32::from_be_bytes(*length) as usize);
+            let compressed = &compressed[..length.min(compressed.len())];
+            read_from(ZlibDecoder::new(compressed), HEAD as u64 + COUNTS_MAX)
+                .map_err(|error| error.to_string())?
+        }
+        _ => bytes.to_owned(),
+    };
+    let counts = histogram.get(4..8).and_then(|length| length.try_into().ok()).map(u32::from_be_bytes);
+    if counts.is_none_or(|counts| histogram.len() < HEAD + counts as usize) {
+        return Err("it is cut off".to_owned());
+    }
+    Ok(histogram)
+}
+
+/// What a compressed histogram begins with (HdrHistogram, V2 with deflate).
+const COMPRESSED: u32 = 0x1c84_9314;
 
 /// A line of any program's histogram log.
 #[derive(Debug, Clone)]
@@ -243,7 +276,10 @@ pub fn logged_intervals(log: &[u8]) -> impl Iterator<Item = Result<LoggedInterva
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flate2::Compression;
+    use flate2::read::ZlibEncoder;
     use proptest::prelude::*;
+    use std::io::{Read, repeat};
 
     fn interval(number: u64, transactions: &[u64], statements: &[(&str, &[u64])]) -> Interval {
         let filled = |values: &[u64]| {
@@ -336,6 +372,53 @@ mod tests {
         let lines: Vec<usize> = problems.iter().map(|(line, _)| *line).collect();
         assert_eq!(lines.len(), 3, "{problems:?}");
         assert_eq!(lines[1], lines[0] + 1);
+    }
+
+    /// A line of a log with a histogram of these bytes.
+    fn line(histogram: &[u8]) -> Vec<u8> {
+        format!("1.000,1.000,0.000,{}\n", STANDARD.encode(histogram)).into_bytes()
+    }
+
+    /// The head of a histogram that says how many bytes its counts take.
+    fn head(counts: u32) -> Vec<u8> {
+        let mut head = vec![0; HEAD];
+        head[..4].copy_from_slice(&0x1c84_9313_u32.to_be_bytes());
+        head[4..8].copy_from_slice(&counts.to_be_bytes());
+        head[12..16].copy_from_slice(&3_u32.to_be_bytes());
+        head[16..24].copy_from_slice(&1_u64.to_be_bytes());
+        head[24..32].copy_from_slice(&3_600_000_000_000_u64.to_be_bytes());
+        head[32..].copy_from_slice(&1.0_f64.to_be_bytes());
+        head
+    }
+
+    fn compressed(histogram: impl Read, length: u64) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        ZlibEncoder::new(histogram.take(length), Compression::best())
+            .read_to_end(&mut bytes)
+            .expect("memory");
+        let length = u32::try_from(bytes.len()).expect("small");
+        [&COMPRESSED.to_be_bytes()[..], &length.to_be_bytes(), &bytes].concat()
+    }
+
+    #[test]
+    fn a_few_bytes_that_claim_to_be_gigabytes_are_refused() {
+        let whole = |claimed: u32, sent: u64| {
+            compressed(head(claimed).as_slice().chain(repeat(0)), HEAD as u64 + sent)
+        };
+        let problem = |histogram: &[u8]| {
+            let (_, problems) = parse(&line(histogram));
+            problems.first().map(|(_, what)| what.replace("the histogram cannot be decoded: ", ""))
+        };
+        let cut_off = Some("it is cut off".to_owned());
+        assert_eq!(problem(&whole(8, 8)), None);
+        let bomb = whole(u32::MAX, 100 << 20);
+        assert!(bomb.len() < 200_000, "{}", bomb.len());
+        assert_eq!(problem(&bomb), Some("larger than 64 MiB, which is the limit".to_owned()));
+        // It says so, and sends nothing; with compression and without.
+        assert_eq!(problem(&whole(u32::MAX, 8)), cut_off);
+        assert_eq!(problem(&[head(u32::MAX), vec![0; 8]].concat()), cut_off);
+        assert_eq!(problem(&COMPRESSED.to_be_bytes()), cut_off);
+        assert_eq!(problem(&[head(8), vec![0; 8]].concat()), None);
     }
 
     proptest! {

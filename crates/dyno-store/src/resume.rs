@@ -7,9 +7,9 @@ use crate::layout::EVENTS_FILE;
 use crate::run::{Run, TrialOutcome};
 use crate::scribe::Scribe;
 use crate::writer::RunWriter;
+use dyno_files::RESULT_MAX;
 use jiff::Timestamp;
 use std::collections::BTreeSet;
-use std::fs::{self, File};
 use std::path::Path;
 
 impl Run {
@@ -36,9 +36,9 @@ impl RunWriter {
         let path = folder.join(EVENTS_FILE);
         // Locked before it is read: a run that still goes on must not be taken for a dead one.
         Run::open(folder)?;
-        let events = File::options().append(true).open(&path).map_err(StoreError::io("write", &path))?;
+        let events = dyno_files::append(&path, 0o666).map_err(StoreError::io("write", &path))?;
         crate::writer::lock(&events, folder)?;
-        let bytes = fs::read(&path).map_err(StoreError::io("read", &path))?;
+        let bytes = dyno_files::read(&path, RESULT_MAX).map_err(StoreError::io("read", &path))?;
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         events.set_len(whole as u64).map_err(StoreError::io("write", &path))?;
 
@@ -62,6 +62,7 @@ mod tests {
     use dyno_model::event::{Event, Listener};
     use dyno_model::finding::Finding;
     use dyno_model::record::{Interval, TrialEnd, TrialRecord};
+    use std::fs;
 
     const FIRST: &str = "b01-001";
 

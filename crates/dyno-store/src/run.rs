@@ -7,6 +7,7 @@ use crate::environment::Environment;
 use crate::error::StoreError;
 use crate::layout::{ENVIRONMENT_FILE, EVENTS_FILE, FORMAT_FILE, PLAN_FILE, SPEC_FILE};
 use crate::timeline::shortened;
+use dyno_files::RESULT_MAX;
 use dyno_model::event::{Event, Look, StartTimes};
 use dyno_model::finding::Finding;
 use dyno_model::judge::{self, Asked};
@@ -137,7 +138,7 @@ impl Run {
             spans: BTreeMap::new(),
             problems,
         };
-        match fs::read(folder.join(EVENTS_FILE)) {
+        match dyno_files::read(&folder.join(EVENTS_FILE), RESULT_MAX) {
             Ok(bytes) => {
                 run.read_events(&bytes);
                 if let Some(last) = run.stop() {
@@ -295,7 +296,7 @@ fn run_name(folder: &Path) -> String {
 }
 
 fn read_or(folder: &Path, file: &str, problems: &mut Vec<String>) -> Option<String> {
-    match fs::read(folder.join(file)) {
+    match dyno_files::read(&folder.join(file), RESULT_MAX) {
         Ok(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
         Err(error) => {
             problems.push(format!("{file}: {error}"));
@@ -322,7 +323,7 @@ fn check_format(folder: &Path) -> Result<(), StoreError> {
 fn read_needed(folder: &Path, missing: &'static str) -> Result<(PathBuf, Vec<u8>), StoreError> {
     use std::io::ErrorKind::{NotADirectory, NotFound};
     let path = folder.join(missing);
-    match fs::read(&path) {
+    match dyno_files::read(&path, RESULT_MAX) {
         Ok(bytes) => Ok((path, bytes)),
         Err(error) if matches!(error.kind(), NotFound | NotADirectory) => {
             Err(StoreError::NoResults { path: folder.to_owned(), missing })

@@ -8,13 +8,13 @@ use crate::layout::{
 use crate::monitor;
 use crate::run::{Run, TrialOutcome};
 use crate::timeline::{self, Problems, TimelineLine};
+use dyno_files::RESULT_MAX;
 use dyno_model::compact_histogram::CompactHistogram;
 use dyno_model::monitor::Sample;
 use dyno_model::plan::Plan;
 use dyno_model::record::TrialRecord;
 use hdrhistogram::Histogram;
 use std::collections::BTreeMap;
-use std::fs;
 
 /// A run with the files of its trials: what a report rests on.
 #[derive(Debug)]
@@ -106,7 +106,8 @@ impl Run {
 
     /// Reads a trial's file; nothing when it is not there.
     fn read_file(&mut self, id: &str, file: &str, must_exist: bool) -> Vec<u8> {
-        match fs::read(self.folder.join(TRIALS_FOLDER).join(path_name(id)).join(file)) {
+        let path = self.folder.join(TRIALS_FOLDER).join(path_name(id)).join(file);
+        match dyno_files::read(&path, RESULT_MAX) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => Vec::new(),
             Err(error) => {

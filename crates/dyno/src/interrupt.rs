@@ -6,7 +6,7 @@
 use crate::failure::Failure;
 use dyno_drivers::patience;
 use dyno_model::exit_code;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::{flag, low_level};
 use std::io::Read;
 use std::os::unix::net::UnixStream;
@@ -73,6 +73,12 @@ impl Interrupts {
     pub(crate) fn is_requested(&self) -> bool {
         self.is_requested.load(Ordering::Relaxed)
     }
+}
+
+/// Has a file that grows beyond the limit of this process (`ulimit -f`) be an error of whoever writes it. Without a handler, SIGXFSZ would end the
+/// process; what is started gets the signal as usual.
+pub(crate) fn survive_large_files() {
+    let _ = flag::register(SIGXFSZ, Arc::default());
 }
 
 /// Whether whoever started this process has it ignore a signal.

@@ -54,6 +54,7 @@ use workload::catalog;
 
 fn main() -> ExitCode {
     let printer = Printer::new();
+    interrupt::survive_large_files();
     let mut arguments = std::env::args_os();
     // Under another program's name the whole command line is that program's: scripts and habits know no other.
     match arguments.next() {

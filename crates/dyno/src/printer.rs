@@ -1,9 +1,10 @@
 //! The only place that writes to the terminal. Results go to stdout, everything else to stderr; both are readable
 //! without colours, and get none when they are not a terminal or `NO_COLOR` is set. Nothing that came from outside reaches a terminal with
-//! characters that it obeys ([`dyno_model::printable`]).
+//! characters that it obeys, nor a CI service's log with lines that this obeys
+//! ([`dyno_model::printable`]).
 
 use crate::failure::Failure;
-use dyno_model::printable::lines;
+use dyno_model::printable::{lines, without_commands};
 use dyno_report::{EN, Label, Lang};
 use dyno_sysbench::Terminal;
 use indicatif::ProgressDrawTarget;
@@ -157,6 +158,6 @@ impl Printer {
 
     /// Nothing can be done when stderr is gone, and nobody could be told.
     fn stderr(text: &str) {
-        let _ = writeln!(io::stderr().lock(), "{text}");
+        let _ = writeln!(io::stderr().lock(), "{}", without_commands(text));
     }
 }

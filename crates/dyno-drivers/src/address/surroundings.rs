@@ -1,5 +1,6 @@
 //! What of the world decides where to connect: environment, files, and who runs the program.
 
+use dyno_files::SCRIPT_MAX;
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -55,7 +56,7 @@ pub fn read_secrets(path: &Path) -> io::Result<String> {
         let reason = "others than its owner may read it; `chmod 600` makes it a place for passwords";
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, reason));
     }
-    fs::read_to_string(path)
+    dyno_files::read_text(path, SCRIPT_MAX)
 }
 
 #[cfg(test)]

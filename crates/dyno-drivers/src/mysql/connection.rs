@@ -10,7 +10,7 @@ use super::protocol::{command, template};
 use crate::driver::{Outcome, Result, Statement, unprepared};
 use crate::sql_text::Template;
 use crate::transport::{Stream, stream_failure};
-use crate::value::{Discard, RowSink, Value};
+use crate::value::{Discard, RowSink, Value, too_many_rows};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::QueryMode;
 use std::io::{self, Read};
@@ -330,6 +330,7 @@ impl Connection {
             let progress =
                 if self.input.is_drained() { Progress::NeedMore } else { self.advance(statement, sink)? };
             match progress {
+                Progress::NeedMore if sink.is_full() => return Err(too_many_rows()),
                 Progress::NeedMore => self.fill().await?,
                 Progress::Complete(done) => {
                     let outcome = Outcome {

@@ -11,7 +11,7 @@ use super::protocol::row::Field;
 use crate::driver::{Outcome, Result, Statement, unprepared};
 use crate::sql_text::Template;
 use crate::transport::{Io, Stream, stream_failure};
-use crate::value::{Discard, RowSink, Value};
+use crate::value::{Discard, RowSink, Value, too_many_rows};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{QueryMode, Target};
 use std::io;
@@ -191,6 +191,10 @@ impl Connection {
             let digested =
                 if self.inbox.is_empty() { Ok(Progress::More) } else { self.digest(reply, of, sink) };
             match digested {
+                Ok(Progress::More) if sink.is_full() => {
+                    self.state = State::Lost;
+                    return Err(too_many_rows());
+                }
                 Ok(Progress::More) => {}
                 Ok(progress) => return Ok(progress),
                 Err(failure) => {

@@ -7,7 +7,7 @@ use crate::lock;
 use crate::patience::{OutOfPatience, Patience, REST, Waiting};
 use crate::sql_text::Template;
 use crate::transport::Io;
-use crate::value::{BulkLoad, Row, RowSink, RowSource, RowWriter, Value};
+use crate::value::{BulkLoad, Row, RowSink, RowSource, RowWriter, Value, too_many_rows};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{Endpoint, QueryMode, Target};
 use rusqlite::fallible_iterator::FallibleIterator;
@@ -206,6 +206,10 @@ fn run<S: RowSink>(
         count += 1;
         if !S::DISCARDS {
             sink.row(row);
+            if sink.is_full() {
+                let error = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_TOOBIG);
+                return Err(rusqlite::Error::SqliteFailure(error, Some(too_many_rows().message)));
+            }
         }
     }
     drop(rows);

@@ -1,6 +1,7 @@
 //! TLS by rustls, driven over the same non-blocking sockets.
 
 use crate::lock;
+use dyno_files::{SCRIPT_MAX, open, reason};
 use dyno_model::address::SYSTEM_AUTHORITIES;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{ClientCertificate, Tls};
@@ -11,7 +12,7 @@ use rustls::server::ParsedCertificate;
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 /// Configurations made so far. Connections to one system share theirs, so that TLS sessions can be resumed and files are read once.
@@ -57,8 +58,9 @@ pub fn client_configuration(
         None => builder.with_no_client_auth(),
         Some(ClientCertificate { certificate, key: file }) => {
             let chain = certificates("client certificate", certificate)?;
-            let key = PrivateKeyDer::from_pem_file(file)
-                .map_err(|error| unusable("key of the client certificate", file, &error.to_string()))?;
+            let key = "key of the client certificate";
+            let key = PrivateKeyDer::from_pem_slice(&contents(key, file)?)
+                .map_err(|error| unusable(key, file, &error.to_string()))?;
             builder
                 .with_client_auth_cert(chain, key)
                 .map_err(|error| unusable("client certificate", certificate, &error.to_string()))?
@@ -79,6 +81,10 @@ fn authorities(file: Option<&Path>) -> Result<RootCertStore, OperationFailure> {
         }
         return Ok(roots);
     }
+    for file in named_by_environment() {
+        open(&file, SCRIPT_MAX)
+            .map_err(|error| unusable("certificate authorities", &file, &reason(&error)))?;
+    }
     let found = rustls_native_certs::load_native_certs();
     // Systems ship certificates that rustls does not take; the others will do.
     roots.add_parsable_certificates(found.certs);
@@ -92,14 +98,28 @@ fn authorities(file: Option<&Path>) -> Result<RootCertStore, OperationFailure> {
     Ok(roots)
 }
 
+/// Files of certificate authorities that the environment names, and not the system: those of `rustls_native_certs`, which reads whatever they are.
+fn named_by_environment() -> Vec<PathBuf> {
+    let folders = std::env::var_os("SSL_CERT_DIR").unwrap_or_default();
+    let entries =
+        std::env::split_paths(&folders).filter_map(|folder| std::fs::read_dir(folder).ok()).flatten();
+    let files = entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.is_file());
+    files.chain(std::env::var_os("SSL_CERT_FILE").map(PathBuf::from)).collect()
+}
+
 /// All certificates of a PEM file, at least one.
 fn certificates(what: &str, file: &Path) -> Result<Vec<CertificateDer<'static>>, OperationFailure> {
-    let read = CertificateDer::pem_file_iter(file).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let text = contents(what, file)?;
+    let read: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();
     let certificates = read.map_err(|error| unusable(what, file, &error.to_string()))?;
     if certificates.is_empty() {
         return Err(unusable(what, file, "the file holds no PEM certificate"));
     }
     Ok(certificates)
+}
+
+fn contents(what: &str, file: &Path) -> Result<Vec<u8>, OperationFailure> {
+    dyno_files::read(file, SCRIPT_MAX).map_err(|error| unusable(what, file, &reason(&error)))
 }
 
 fn unusable(what: &str, file: &Path, why: &str) -> OperationFailure {

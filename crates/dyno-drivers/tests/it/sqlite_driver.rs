@@ -58,6 +58,16 @@ fn two_on_one_row(folder: &TempDir, journal_mode: &str) -> (Connection, Connecti
 }
 
 #[test]
+fn an_answer_without_an_end_is_an_error_of_whoever_keeps_it() {
+    let mut connection = connect(&in_memory());
+    let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n";
+    let failure = block_on(connection.query(endless, &mut Table::default())).unwrap_err();
+    assert_eq!(failure.kind, FailureKind::BadStatement, "{failure}");
+    assert!(failure.message.contains("more than 64 MiB of rows"), "{failure}");
+    assert_eq!(integer(&mut connection, "SELECT 1"), 1, "there is nothing left to read");
+}
+
+#[test]
 fn every_value_comes_back_as_it_was_in_both_query_modes() {
     for query_mode in [QueryMode::Prepared, QueryMode::Simple] {
         let mut connection = connect(&Target { query_mode, ..in_memory() });

@@ -2,7 +2,7 @@
 
 use super::reins::{ANSWER_LIMIT, GuardError, Reins, State};
 use super::{Access, FolderOrder, GuardCommand, Last, Order, Reply, StopStep, last};
-use crate::guard::shared_memory::remove_abandoned;
+use crate::guard::shared_memory::{remove_abandoned, remove_unused};
 use crate::process_stat::living;
 use dyno_drivers::patience;
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -11,7 +11,7 @@ use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// What is told when the user does not want to wait for the guard any longer.
 const LEFT_ALONE: &str =
@@ -27,6 +27,7 @@ pub struct Guard {
     /// What its process is started and ended by. A clone is another hand on it, for whoever does it harm while others look after it.
     pub reins: Reins,
     folders: Vec<PathBuf>,
+    began: SystemTime,
     /// What the guard does at the end, in case it does not live to do so.
     last: Vec<Last>,
 }
@@ -53,7 +54,7 @@ impl Guard {
         let orders = child.stdin.take();
         let replies = child.stdout.take().ok_or(GuardError::Gone)?;
         let reins = Reins::hold(orders, replies).map_err(failed)?;
-        Ok(Self { child, reins, folders: Vec::new(), last: Vec::new() })
+        Ok(Self { child, reins, folders: Vec::new(), began: SystemTime::now(), last: Vec::new() })
     }
 
     /// Makes a folder, with folders in it; it is removed when the guard ends.
@@ -163,6 +164,7 @@ impl Guard {
         }
         memory.remove();
         remove_abandoned(&self.folders, &processes);
+        remove_unused(&self.folders, self.began);
         last::undo(&self.folders, &self.last, Instant::now())
     }
 

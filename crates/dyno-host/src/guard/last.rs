@@ -1,7 +1,7 @@
 //! The very end: folders are removed and commands run, by the guard, or by dyno when the guard was killed.
 
 use super::Last;
-use super::launch::spawn;
+use super::launch::{shorten, spawn, watch_output};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::fs;
 use std::io;
@@ -40,18 +40,46 @@ fn run(last: &Last) -> Option<String> {
         Err(error) => return fail(format!("cannot be run: {error}")),
     };
     let group = Pid::from_child(&child);
+    watch_output(group, last.launch.log.clone());
     let deadline = Instant::now() + last.limit;
-    loop {
+    let ended = loop {
         match child.try_wait() {
-            Ok(Some(status)) if status.success() => return None,
-            Ok(Some(status)) => return fail(format!("failed ({status})")),
+            Ok(Some(status)) if status.success() => break None,
+            Ok(Some(status)) => break fail(format!("failed ({status})")),
             Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(10)),
             Ok(None) => {
                 let _ = kill_process_group(group, Signal::KILL);
                 let _ = child.wait();
-                return fail(format!("did not end within {} s", last.limit.as_secs()));
+                break fail(format!("did not end within {} s", last.limit.as_secs()));
             }
-            Err(error) => return fail(format!("cannot be waited for: {error}")),
+            Err(error) => break fail(format!("cannot be waited for: {error}")),
         }
+    };
+    shorten(&last.launch.log);
+    ended
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::guard::Launch;
+
+    #[test]
+    fn a_command_that_says_too_much_fills_no_disk_and_its_end_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("log");
+        let script = "echo the beginning; yes | head -c 300000000; echo the end";
+        let launch = Launch {
+            program: "/bin/sh".into(),
+            arguments: vec!["-c".to_owned(), script.to_owned()],
+            folder: folder.path().to_owned(),
+            log: log.clone(),
+            ..Launch::default()
+        };
+        let last = Last { launch, limit: Duration::from_secs(3600), what: "it".to_owned() };
+        assert_eq!(run(&last), None);
+        let kept = fs::read(&log).unwrap();
+        assert!(kept.len() < 20_000_000, "{}", kept.len());
+        assert!(kept.starts_with(b"the beginning\ny\n") && kept.ends_with(b"y\nthe end\n"));
     }
 }

@@ -111,6 +111,9 @@ pub struct Launch {
     pub input: Option<PathBuf>,
     /// How it is stopped when dyno is gone.
     pub stop: Vec<StopStep>,
+    /// True for a command of the user's, of whose output no more than its beginning and its end is kept.
+    #[serde(default)]
+    pub is_command: bool,
     /// True for a command that starts what is to stay when it has succeeded, such as a server of the user's. Everything else that it leaves is ended.
     #[serde(default)]
     pub leaves_running: bool,

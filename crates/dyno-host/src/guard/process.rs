@@ -1,13 +1,14 @@
 //! The guard process itself.
 
-use super::launch::spawn;
+use super::launch::{spawn, watch_output};
 use super::{
     Access, Exit, FolderOrder, GuardSignal, Last, Launch, Order, Reply, SharedMemory, StopStep, last,
 };
 use crate::folder::Folder;
-use crate::guard::shared_memory::remove_abandoned;
+use crate::guard::shared_memory::{remove_abandoned, remove_unused};
 use crate::process_stat::{ProcessStat, all_processes, living};
 use dyno_drivers::open_files::raise_limit;
+use dyno_files::{NO_LIMIT, open};
 use rustix::fs::Mode;
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, WaitOptions, getpid, kill_process, kill_process_group,
@@ -21,7 +22,7 @@ use std::path::PathBuf;
 use std::process::{Child, ExitCode, ExitStatus};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// How long orphans and folders may resist at the end.
 const CLEANING_LIMIT: Duration = Duration::from_secs(10);
@@ -55,6 +56,7 @@ pub fn main() -> ExitCode {
         shared: SharedMemory::default(),
         processes: BTreeSet::new(),
         last: Vec::new(),
+        broke_off: None,
         inherits: true,
         leaves_orphans: false,
     };
@@ -124,6 +126,7 @@ struct Running {
     group: Pid,
     stop: Vec<StopStep>,
     leaves_running: bool,
+    began: SystemTime,
 }
 
 impl Running {
@@ -155,6 +158,8 @@ struct Keeper {
     /// Numbers of processes that it started or inherited, also of those that have ended.
     processes: BTreeSet<u32>,
     last: Vec<Last>,
+    /// When the first process was started that did not end well.
+    broke_off: Option<SystemTime>,
     /// True in a process of its own, whose other children are orphans of what it started. In that of a test they are other tests'.
     inherits: bool,
     /// A command succeeded that was meant to leave processes running.
@@ -207,14 +212,18 @@ impl Keeper {
             tell(&Reply::Refused("a process runs already".to_owned()));
             return;
         }
+        let began = SystemTime::now();
         match spawn(&launch) {
             Ok(child) => {
                 let pid = child.id();
                 let group = Pid::from_child(&child);
                 tell(&Reply::Started { pid });
                 self.processes.insert(pid);
+                if launch.is_command {
+                    watch_output(group, launch.log.clone());
+                }
                 let (stop, leaves_running) = (launch.stop, launch.leaves_running);
-                self.running = Some(Running { child, group, stop, leaves_running });
+                self.running = Some(Running { child, group, stop, leaves_running, began });
                 let sender = self.sender.clone();
                 // Waits without reaping: as long as the child is not reaped its number cannot become somebody else's,
                 // so signals to it are safe.
@@ -241,6 +250,9 @@ impl Keeper {
         let status = running.child.wait();
         if running.leaves_running && status.as_ref().is_ok_and(ExitStatus::success) {
             self.leaves_orphans = true;
+        }
+        if !status.as_ref().is_ok_and(ExitStatus::success) {
+            self.broke_off.get_or_insert(running.began);
         }
         self.end_orphans(Instant::now() + CLEANING_LIMIT);
         let exit = status.map_or(Exit { code: None, signal: None }, |status| Exit {
@@ -299,9 +311,12 @@ impl Keeper {
         self.end_orphans(deadline);
         self.shared.remove();
         remove_abandoned(&self.folders, &self.processes);
+        if let Some(since) = self.broke_off {
+            remove_unused(&self.folders, since);
+        }
         for (from, to) in &self.keep {
             // Exclusive: a link in its place is not followed.
-            let copy = || io::copy(&mut File::open(from)?, &mut File::create_new(to)?);
+            let copy = || io::copy(&mut open(from, NO_LIMIT)?, &mut File::create_new(to)?);
             if from.exists()
                 && let Err(error) = copy()
             {
@@ -419,6 +434,7 @@ mod tests {
             shared: SharedMemory::default(),
             processes: BTreeSet::new(),
             last: Vec::new(),
+            broke_off: None,
             inherits: false,
             leaves_orphans: false,
         };

@@ -3,16 +3,18 @@
 //! A server that ends in order gives all of it back. One that is killed leaves a System V segment of a few bytes, and in
 //! `/dev/shm` a control file with the segments of its sessions, which are files beside it. The programs that make a data folder
 //! are short-lived servers and leave the same: nobody can look at their memory in time, so their segments are known by who made
-//! them ([`remove_abandoned`]).
+//! them ([`remove_abandoned`]), and their control files by when they were made and that nobody uses them ([`remove_unused`]).
 
 use crate::folder::{Folder, Owner};
+use crate::process_stat::living;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, SystemTime};
 
 /// Where POSIX shared memory is.
 const FOLDER: &str = "/dev/shm";
@@ -91,6 +93,49 @@ fn is_abandoned(
     segment.attached == 0 && users.contains(&segment.user) && is_ours
 }
 
+/// Gives back control files, with the segments they list, that servers of these scratch folders left: those of a folder's user that were made since
+/// then, and that no process has in its memory. A server has its own in its memory from its beginning to its end, so that one of somebody else's stays.
+pub(super) fn remove_unused(folders: &[PathBuf], since: SystemTime) {
+    let users: BTreeSet<u32> =
+        folders.iter().filter_map(|it| Some(fs::symlink_metadata(it).ok()?.uid())).collect();
+    let since = since - CLOCK_STEP;
+    let unused = || -> BTreeMap<PathBuf, Owner> {
+        let entries = fs::read_dir(FOLDER).into_iter().flatten().flatten();
+        let mut files: BTreeMap<PathBuf, Owner> = entries
+            .filter_map(|entry| {
+                let (path, found) = (entry.path(), entry.metadata().ok()?);
+                let is_it = is_postgres_file(&path)
+                    && found.is_file()
+                    && users.contains(&found.uid())
+                    && found.modified().is_ok_and(|modified| modified >= since);
+                is_it.then(|| (path, Owner { user: found.uid(), group: found.gid() }))
+            })
+            .collect();
+        if !files.is_empty() {
+            for process in living(|_| true) {
+                let used = SharedMemory::of_process(process).files;
+                files.retain(|file, _| !used.contains(file));
+            }
+        }
+        files
+    };
+    let first = unused();
+    if first.is_empty() {
+        return;
+    }
+    // One that a server has just made is in its memory a moment later.
+    std::thread::sleep(SETTLING);
+    for (file, owner) in unused().into_iter().filter(|(file, _)| first.contains_key(file)) {
+        let shared = SharedMemory { owner: Some(owner), ..SharedMemory::default() };
+        let _ = shared.remove_files(&file);
+    }
+}
+
+/// How far the times of files may be behind the clock.
+const CLOCK_STEP: Duration = Duration::from_millis(100);
+/// More than a server takes from making its control file to having it in its memory, also on a busy machine.
+const SETTLING: Duration = Duration::from_millis(500);
+
 fn remove_system_v(id: u64) {
     let mut command = Command::new("ipcrm");
     let _ = command.arg("-m").arg(id.to_string()).stdout(Stdio::null()).stderr(Stdio::null()).status();
@@ -136,7 +181,8 @@ impl SharedMemory {
         let (folder, name) = (Folder::open(Path::new(FOLDER))?, control.file_name().unwrap_or_default());
         let mut bytes = Vec::new();
         folder.read(name, self.owner)?.take(CONTROL_BYTES_MAX).read_to_end(&mut bytes)?;
-        for segment in segments(&bytes) {
+        let Some(segments) = segments(&bytes) else { return Ok(()) };
+        for segment in segments {
             let name = format!("{PREFIX}{segment}");
             if folder.read(&name, self.owner).is_ok() {
                 folder.remove_file(&name)?;
@@ -151,26 +197,25 @@ fn is_postgres_file(path: &Path) -> bool {
     path.parent() == Some(Path::new(FOLDER)) && name.is_some_and(|name| name.starts_with(PREFIX))
 }
 
-/// Numbers of the segments that a control file lists; none when it is no control file.
+/// Numbers of the segments that a control file lists; `None` when it is no control file.
 ///
 /// ```text
 /// u32 magic, u32 items in use, u32 items in all, padding to 16 bytes, then per item: u32 number, u32 users, ...
 /// ```
 /// The size of an item differs between versions and follows from that of the file.
-fn segments(control: &[u8]) -> Vec<u32> {
+fn segments(control: &[u8]) -> Option<Vec<u32>> {
     const HEADER: usize = 16;
     let word = |at: usize| Some(u32::from_ne_bytes(control.get(at..at + 4)?.try_into().ok()?));
-    let (Some(CONTROL_MAGIC), Some(used), Some(all)) = (word(0), word(4), word(8)) else { return Vec::new() };
+    let (Some(CONTROL_MAGIC), Some(used), Some(all)) = (word(0), word(4), word(8)) else { return None };
     let size = control.len().saturating_sub(HEADER) / (all as usize).max(1);
     if used > all || size < 8 {
-        return Vec::new();
+        return None;
     }
-    (0..used as usize)
-        .filter_map(|index| {
-            let at = HEADER + index * size;
-            (word(at + 4)? > 0).then(|| word(at)).flatten()
-        })
-        .collect()
+    let listed = (0..used as usize).filter_map(|index| {
+        let at = HEADER + index * size;
+        (word(at + 4)? > 0).then(|| word(at)).flatten()
+    });
+    Some(listed.collect())
 }
 
 #[cfg(test)]
@@ -190,12 +235,12 @@ mod tests {
         }
         assert_eq!(
             segments(&control),
-            [77, 4_131_433_772],
+            Some(vec![77, 4_131_433_772]),
             "an item without users is free, one beyond those in use is old"
         );
         control[0] ^= 1;
-        assert!(segments(&control).is_empty(), "another file");
-        assert!(segments(&[]).is_empty());
+        assert_eq!(segments(&control), None, "another file");
+        assert_eq!(segments(&[]), None);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! As whom servers run. They refuse root, so when dyno is root they get their usual user, and otherwise dyno's own.
 
+use crate::ask::ask;
 use crate::error::HostError;
 use crate::guard::Owner;
 use dyno_model::plan::ServerKind;
@@ -41,9 +42,9 @@ fn find(passwd: &str, user: &str) -> Option<Owner> {
 
 /// Users that come from elsewhere than the file, such as LDAP.
 fn from_directory(user: &str) -> String {
-    let output =
-        Command::new("getent").args(["passwd", user]).stdin(Stdio::null()).stderr(Stdio::null()).output();
-    output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default()
+    let mut command = Command::new("getent");
+    let answer = ask(command.args(["passwd", user]).stdout(Stdio::piped()).stderr(Stdio::null()));
+    answer.map(|answer| answer.text).unwrap_or_default()
 }
 
 /// The reason why a user cannot get into a folder: one on the way that it may not enter.

@@ -23,10 +23,10 @@ pub(super) struct InnerNode {
 impl InnerNode {
     /// Starts it. Nothing that it holds is kept, so that it is stopped by force.
     pub(super) fn launch(&mut self, program: &Path, arguments: Vec<String>) -> Result<(), HostError> {
-        let log = self.home.log();
+        let path = self.home.log();
         // What was said before a further attempt would be taken for its words.
-        let _ = std::fs::write(&log, "");
-        let launch = self.home.launch(program.to_owned(), arguments, log);
+        let _ = log::empty(&path);
+        let launch = self.home.launch(program.to_owned(), arguments, path);
         self.pid = self.guard.reins.launch(launch.clone())?;
         self.launch = Some(launch);
         Ok(())

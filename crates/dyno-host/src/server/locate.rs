@@ -3,6 +3,7 @@
 use super::binary::Binary;
 use super::recipes::recipe;
 use super::site::Recipe;
+use crate::ask::ask;
 use crate::error::HostError;
 use dyno_model::plan::ServerKind;
 use std::ffi::OsString;
@@ -71,16 +72,14 @@ fn folders(
 
 /// The version, or what the program is instead.
 fn version(kind: ServerKind, recipe: &Recipe, program: &Path) -> Result<String, String> {
-    let output = Command::new(program)
-        .args(recipe.version_arguments)
-        .env("LC_ALL", "C")
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| format!("cannot be run: {error}"))?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    let text = text.trim();
-    if !output.status.success() || text.is_empty() {
-        return Err(format!("does not tell its version ({})", output.status));
+    let mut command = Command::new(program);
+    command.args(recipe.version_arguments).stdout(Stdio::piped()).stderr(Stdio::null());
+    let answer = ask(&mut command).map_err(|error| format!("cannot be run: {error}"))?;
+    let text = answer.text.trim();
+    let is_success = answer.status.is_some_and(|status| status.success());
+    if !is_success || text.is_empty() {
+        let how = answer.status.map_or_else(|| "it does not end".to_owned(), |status| status.to_string());
+        return Err(format!("does not tell its version ({how})"));
     }
     let claim = (recipe.claim)(text);
     if !(recipe.is_claimed)(claim) {

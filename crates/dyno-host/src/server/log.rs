@@ -1,8 +1,9 @@
 //! The server's log: where it is kept, its end, and what it says about a setting or a port.
 
 use crate::error::HostError;
+use dyno_files::NO_LIMIT;
 use dyno_model::printable::shortened;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
@@ -23,10 +24,15 @@ pub(crate) fn kept(folder: Option<&Path>) -> Result<Option<PathBuf>, HostError> 
     folder.map(make).transpose()
 }
 
+/// Empties a log of dyno's own; it is made unless it exists.
+pub(crate) fn empty(path: &Path) -> std::io::Result<()> {
+    dyno_files::append(path, 0o600)?.set_len(0)
+}
+
 /// The last lines of a log; none when it cannot be read.
 pub(crate) fn tail(path: &Path, lines: usize) -> Vec<String> {
     let read_end = || -> std::io::Result<String> {
-        let mut file = File::open(path)?;
+        let mut file = dyno_files::open(path, NO_LIMIT)?.into_file();
         let length = file.metadata()?.len();
         file.seek(SeekFrom::Start(length.saturating_sub(END_BYTES)))?;
         let mut bytes = Vec::new();

@@ -17,7 +17,6 @@
 //! of one into which a data set was loaded ([`StartOptions::data`]).
 
 pub(crate) mod account;
-mod ask;
 mod binary;
 mod cluster;
 mod error;

@@ -3,13 +3,13 @@
 //! Numbers of nodes: those of data nodes go up to 144, all others up to 255
 //! ([manual](https://dev.mysql.com/doc/refman/en/mysql-cluster-ndbd-definition.html)).
 
-use super::ask::words;
 use super::binary::{Binary, helper, newest_first};
 use super::error::setting_refused;
 use super::log;
 use super::mysql_family::{self, MYSQL};
 use super::seat::{Membership, Seat};
 use super::site::{Recipe, Site};
+use crate::ask::words;
 use crate::error::{HostError, quoted};
 use crate::guard::Launch;
 use dyno_model::plan::ManagedServer;

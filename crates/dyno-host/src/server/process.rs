@@ -339,7 +339,7 @@ fn launch(
 /// Nothing of an attempt that failed is left to the next: neither its words, nor what the programs that fetch a joining node's data
 /// put down to know of each other.
 fn clear_attempt(site: &Site<'_>) -> io::Result<()> {
-    fs::write(site.home.log(), "")?;
+    log::empty(&site.home.log())?;
     if site.is_joining() {
         let data = Folder::of(&site.home.data(), site.home.owner)?;
         for (name, kind) in data.entries()? {

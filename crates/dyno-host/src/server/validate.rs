@@ -1,10 +1,10 @@
 //! What a server's program says about settings without being started: a slip of the finger in the last level of a campaign
 //! is told before the first trial and not in the middle of the night.
 
-use super::ask::words;
 use super::error::setting_refused;
 use super::recipes::recipe;
 use super::{Binary, log};
+use crate::ask::words;
 use crate::error::HostError;
 use crate::settings;
 use dyno_model::plan::ManagedServer;

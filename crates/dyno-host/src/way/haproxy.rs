@@ -1,6 +1,7 @@
 //! HAProxy, which passes TCP on.
 
 use super::place::{NotReady, Place, RunningWay, unwritten};
+use crate::ask::ask;
 use crate::control_connection::ControlConnection;
 use crate::error::HostError;
 use crate::folder::write_private;
@@ -34,8 +35,9 @@ pub(super) fn locate(kind: ProxyKind) -> Result<(PathBuf, String), HostError> {
             kind.name()
         ))
     })?;
-    let told = Command::new(&program).arg("-v").stdin(Stdio::null()).stderr(Stdio::null()).output();
-    let told = told.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    let mut command = Command::new(&program);
+    let told = ask(command.arg("-v").stdout(Stdio::piped()).stderr(Stdio::null()));
+    let told = told.map(|answer| answer.text).unwrap_or_default();
     let version = told.split_whitespace().skip_while(|word| *word != "version").nth(1).unwrap_or_default();
     Ok((program, version.to_owned()))
 }

@@ -1,6 +1,7 @@
 //! Tomcat with a web application that works on the database: folders and configuration of its own, one connector.
 
 use super::place::{NotReady, Place, RunningWay, unwritten};
+use crate::ask::ask;
 use crate::error::HostError;
 use crate::folder::write_private;
 use crate::guard::Launch;
@@ -11,7 +12,7 @@ use dyno_drivers::{Connection, Driver, Io, block_on};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::plan::ApplicationPlan;
 use dyno_model::target::{Endpoint, Engine, Target};
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::net::Ipv4Addr;
 use std::os::unix::fs::PermissionsExt;
@@ -80,14 +81,14 @@ fn java() -> Option<PathBuf> {
 
 /// The version that Tomcat tells of itself; empty when it tells none.
 fn version(java: &Path, home: &Path) -> String {
-    let output = Command::new(java)
+    let mut command = Command::new(java);
+    command
         .arg("-cp")
         .arg(home.join("lib/catalina.jar"))
         .arg("org.apache.catalina.util.ServerInfo")
-        .stdin(Stdio::null())
-        .stderr(Stdio::null())
-        .output();
-    let told = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    let told = ask(&mut command).map(|answer| answer.text).unwrap_or_default();
     let number = told.lines().find_map(|line| line.strip_prefix("Server number:"));
     number.unwrap_or_default().trim().to_owned()
 }
@@ -137,9 +138,12 @@ pub(super) fn start(
     place.start(&launch, &target, &|target| ready(target, ANSWER_LIMIT), READY_LIMIT)
 }
 
+/// Largest application, bytes.
+const WAR_MAX: u64 = 4 << 30;
+
 /// A copy that everybody may read who may enter the folder.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    fs::copy(from, to)?;
+    io::copy(&mut dyno_files::open(from, WAR_MAX)?, &mut File::create_new(to)?)?;
     fs::set_permissions(to, fs::Permissions::from_mode(0o644))
 }
 

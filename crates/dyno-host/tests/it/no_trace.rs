@@ -9,7 +9,7 @@ use dyno_testkit::{folder_holds, is_process, processes_with, require_server, wai
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 fn pid(number: u32) -> Pid {
@@ -76,6 +76,54 @@ fn kill_9_of_dyno_while_the_data_folder_is_being_made_leaves_nothing() {
     keeper.kill().unwrap();
     keeper.wait().unwrap();
     wait_until("folder and server vanish", || is_empty(scratch.path()) && processes_with(&marker).is_empty());
+}
+
+#[test]
+fn servers_that_make_a_data_folder_leave_no_shared_memory_when_they_are_killed() {
+    if require_server(ServerKind::Postgres).is_none() {
+        return;
+    }
+    let scratch = open_folder();
+    let mut keeper = Command::new(env!("CARGO_BIN_EXE_dyno-server"))
+        .arg("postgres")
+        .env("TMPDIR", scratch.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let marker = scratch.path().to_str().unwrap().to_owned();
+    let is_there = |file: &PathBuf| file.exists();
+    // initdb runs servers of its own, one after the other, each for a part of a second.
+    let halted = || {
+        processes_with(&marker).into_iter().find_map(|process| {
+            let line = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+            let line = String::from_utf8_lossy(&line).into_owned();
+            let is_short = ["--boot", "--single", "--check"].iter().any(|option| line.contains(option));
+            if !is_short || kill_process(pid(process), Signal::STOP).is_err() {
+                return None;
+            }
+            let files = SharedMemory::of_process(process).files;
+            let is_caught = !files.is_empty() && files.iter().all(is_there);
+            if !is_caught {
+                let _ = kill_process(pid(process), Signal::CONT);
+            }
+            is_caught.then_some((process, files))
+        })
+    };
+    let mut found = None;
+    wait_until("a server of initdb has shared memory", || {
+        found = halted();
+        found.is_some()
+    });
+    let (process, files) = found.unwrap();
+    kill_process(pid(process), Signal::KILL).unwrap();
+    keeper.kill().unwrap();
+    keeper.wait().unwrap();
+    wait_until("folder and servers vanish", || {
+        is_empty(scratch.path()) && processes_with(&marker).is_empty()
+    });
+    wait_until("the shared memory vanishes", || !files.iter().any(is_there));
 }
 
 #[test]

@@ -6,10 +6,11 @@ use super::rows::Rows;
 use crate::environment::{Databases, Shared};
 use crate::meter::Meter;
 use dyno_drivers::{Connection, Discard, Driver, Io, Outcome, Statement, Value, block_on, lock};
+use dyno_files::NO_LIMIT;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{Engine, Target};
-use std::fs::File;
 use std::future::Future;
+use std::path::Path;
 use std::pin::Pin;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -75,7 +76,7 @@ fn connecting(target: &Target) -> Pin<Box<dyn Future<Output = Result<Box<Connect
 fn connect(target: &Target) -> Result<Box<Connection>> {
     let mut connection = block_on(connecting(target))?;
     if let Connection::Mysql(mysql) = &mut *connection {
-        mysql.serve_files(|name| Ok(Box::new(File::open(name)?)));
+        mysql.serve_files(|name| Ok(Box::new(dyno_files::open(Path::new(name), NO_LIMIT)?)));
     }
     Ok(connection)
 }

@@ -5,6 +5,7 @@ use crate::report::log::{Aggregate, Entry, append};
 use dyno_drivers::lock;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
+use std::path::Path;
 use std::sync::Mutex;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -38,7 +39,9 @@ impl LogFiles {
         let file = |thread: u32| {
             let suffix = if thread == 0 { String::new() } else { format!(".{thread}") };
             let name = format!("{}.{process}{suffix}", log.prefix);
-            match File::create(&name) {
+            // The name can be guessed.
+            match dyno_files::append(Path::new(&name), 0o666).and_then(|file| file.set_len(0).map(|()| file))
+            {
                 Ok(file) => Ok(Mutex::new(LogFile {
                     name,
                     file: BufWriter::new(file),

@@ -4,6 +4,7 @@ mod addresses;
 mod applications;
 mod audits;
 mod beside;
+mod bounds;
 mod clusters;
 mod command_line;
 mod compare;

@@ -1,7 +1,8 @@
 //! Rules that neither the compiler nor clippy checks: which crate may depend on which, that modules of a crate use each other one
-//! way, what they may import, how long files are and what they are called.
+//! way, what they may import, how long files are and what they are called, and that files are opened in one place.
 
 mod modules;
+mod opening;
 
 use dyno_model::target::Engine;
 use dyno_testkit::repository::{files, root};

@@ -12,6 +12,21 @@ use std::rc::Rc;
 use std::time::Duration;
 
 #[test]
+fn an_answer_without_an_end_is_an_error_of_whoever_keeps_it() {
+    for server in servers() {
+        let mut connection = server.connect(&server.database("endless"));
+        run(&mut connection, "CREATE TABLE t (v INT)");
+        run(&mut connection, &format!("INSERT INTO t VALUES (1){}", ", (1)".repeat(3999)));
+        // Of more tables MySQL would first join all but one.
+        let endless = "SELECT a.v FROM t a, t b";
+        let failure = block_on(connection.query(endless, &mut Table::default())).unwrap_err();
+        assert!(failure.message.contains("more than 64 MiB of rows"), "{failure}");
+        let after = block_on(connection.query("SELECT 1", &mut Discard)).unwrap_err();
+        assert!(after.is_lost(), "the rest of the answer was not read: {after}");
+    }
+}
+
+#[test]
 fn affected_rows_are_rows_whose_value_changed() {
     for server in servers() {
         let mut connection = server.connect(&server.database("affected"));

@@ -20,6 +20,25 @@ impl RowSink for Shown {
 }
 
 #[test]
+fn an_answer_without_an_end_is_an_error_of_whoever_keeps_it() {
+    let Some(server) = server() else { return };
+    for mode in MODES {
+        let mut connection = server.session(mode, "endless");
+        let endless = "SELECT generate_series(1, 2000000000)";
+        let failure = if mode == QueryMode::Simple {
+            block_on(connection.query(endless, &mut Table::default())).unwrap_err()
+        } else {
+            let statement = block_on(connection.prepare(endless)).unwrap();
+            block_on(connection.execute(statement, &[], &mut Table::default())).unwrap_err()
+        };
+        assert_eq!(failure.kind, FailureKind::BadStatement, "{failure}");
+        assert!(failure.message.contains("more than 64 MiB of rows"), "{failure}");
+        let after = block_on(connection.query("SELECT 1", &mut Discard)).unwrap_err();
+        assert!(after.is_lost(), "the rest of the answer was not read: {after}");
+    }
+}
+
+#[test]
 fn every_common_type_goes_there_and_comes_back_in_every_mode() {
     let Some(server) = server() else { return };
     for mode in MODES {

@@ -15,26 +15,32 @@ pub(super) struct Answer {
 pub(super) struct Lines {
     section: Option<String>,
     sections: BTreeMap<String, String>,
+    /// Bytes of this answer so far.
+    bytes: usize,
 }
 
-/// More than this of one answer is thrown away: a command that floods is not a command that tells.
+/// Longest answer, bytes. That of a server with thousands of processes has a few million.
 const BYTES_MAX: usize = 16 << 20;
 
 impl Lines {
+    /// Bytes that the next line may have, with its end; none when a command floods and does not answer.
+    pub(super) fn room(&self) -> u64 {
+        BYTES_MAX.saturating_sub(self.bytes) as u64
+    }
+
     /// Takes a line without its end. What comes before the first section is a greeting of somebody else.
     pub(super) fn take(&mut self, line: &str) -> Option<Answer> {
+        self.bytes += line.len() + 1;
         let Some(name) = line.strip_prefix("==> ").and_then(|rest| rest.strip_suffix(" <==")) else {
             if let Some(section) = &self.section {
                 let text = self.sections.entry(section.clone()).or_default();
-                if text.len() + line.len() < BYTES_MAX {
-                    text.push_str(line);
-                    text.push('\n');
-                }
+                text.push_str(line);
+                text.push('\n');
             }
             return None;
         };
         if let Some(number) = name.strip_prefix("dyno end ") {
-            self.section = None;
+            (self.section, self.bytes) = (None, 0);
             let sections = std::mem::take(&mut self.sections);
             return Some(Answer { number: number.parse().ok()?, sections });
         }

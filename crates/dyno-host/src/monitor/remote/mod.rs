@@ -14,7 +14,7 @@ use crate::process_stat::ProcessStat;
 use answer::{Answer, Lines};
 use dyno_drivers::patience::{LOOK, is_end_requested};
 use dyno_model::monitor::names;
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -47,9 +47,10 @@ pub struct RemoteCommand {
 #[derive(Debug)]
 pub(super) struct Remote {
     child: Child,
+    has_ended: bool,
     /// `None` when it is to end.
     input: Option<ChildStdin>,
-    answers: Receiver<Answer>,
+    answers: Receiver<Result<Answer, String>>,
     errors: Receiver<Vec<u8>>,
     number: u64,
     asked: Instant,
@@ -95,6 +96,7 @@ impl Remote {
         }
         let mut remote = Self {
             child,
+            has_ended: false,
             input,
             answers,
             errors,
@@ -204,7 +206,8 @@ impl Remote {
         loop {
             let left = until.saturating_duration_since(Instant::now());
             match self.answers.recv_timeout(left.min(LOOK)) {
-                Ok(answer) if answer.number == self.number => return Ok(Some(answer)),
+                Ok(Ok(answer)) if answer.number == self.number => return Ok(Some(answer)),
+                Ok(Err(why)) => return Err(self.ending(&why)),
                 Err(RecvTimeoutError::Timeout) if left.is_zero() || is_end_requested() => return Ok(None),
                 Ok(_) | Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Err(self.ending("ended")),
@@ -221,28 +224,27 @@ impl Remote {
         if said.is_empty() { how } else { format!("{how}: {said}") }
     }
 
-    /// Closes its input and waits for its end; what has not ended by then is killed.
+    /// Closes its input and waits for its end; what has not ended by then is killed, and so is what it has started and left.
     fn end(&mut self) -> Option<std::process::ExitStatus> {
         self.input = None;
+        let group = Pid::from_child(&self.child);
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
         let until = Instant::now() + END_LIMIT;
+        while matches!(waitid(WaitId::Pid(group), options), Ok(None)) && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        // The group's number is this child's, which is waited for only below: until then it is nobody else's.
+        if !self.has_ended {
+            let _ = kill_process_group(group, Signal::KILL);
+            self.has_ended = true;
+        }
+        let status = self.child.wait().ok();
         // Its output is closed when all of it has ended.
+        let until = Instant::now() + END_LIMIT;
         while !matches!(
             self.answers.recv_timeout(until.saturating_duration_since(Instant::now())),
             Err(RecvTimeoutError::Disconnected | RecvTimeoutError::Timeout)
         ) {}
-        let mut status = self.child.try_wait().ok().flatten();
-        while status.is_none() && Instant::now() < until {
-            std::thread::sleep(Duration::from_millis(5));
-            status = self.child.try_wait().ok().flatten();
-        }
-        // Whatever of it is left, the shell itself included. A group that is gone is not there to be killed: its number is
-        // this child's, which is waited for only below.
-        if status.is_none() {
-            if let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
-                let _ = kill_process_group(group, Signal::KILL);
-            }
-            status = self.child.wait().ok();
-        }
         status
     }
 }
@@ -253,18 +255,23 @@ impl Drop for Remote {
     }
 }
 
-fn read_answers(output: impl Read, answers: &Sender<Answer>) {
+fn read_answers(output: impl Read, answers: &Sender<Result<Answer, String>>) {
     let mut output = BufReader::new(output);
     let (mut lines, mut line) = (Lines::default(), Vec::new());
     loop {
         line.clear();
-        match output.read_until(b'\n', &mut line) {
+        let room = lines.room();
+        if room == 0 {
+            let _ = answers.send(Err("printed more than an answer can hold".to_owned()));
+            return;
+        }
+        match (&mut output).take(room).read_until(b'\n', &mut line) {
             Ok(0) | Err(_) => return,
             Ok(_) => {}
         }
         let text = String::from_utf8_lossy(&line);
         if let Some(answer) = lines.take(text.trim_end_matches(['\n', '\r']))
-            && answers.send(answer).is_err()
+            && answers.send(Ok(answer)).is_err()
         {
             return;
         }

@@ -79,6 +79,32 @@ fn a_command_that_is_no_shell_or_never_ends_is_ended() {
 }
 
 #[test]
+fn a_command_that_floods_is_ended() {
+    for flood in
+        ["cat /dev/zero", "yes '==> x <=='", "awk 'BEGIN { for (;;) print \"==> \" i++ \" <==\" }'", "yes"]
+    {
+        // It writes until it is told to end, and does not read what it is told.
+        let told = Remote::start(&command(flood), Vec::new(), false).unwrap_err();
+        assert!(told.starts_with("printed more than an answer can hold"), "{flood}: {told}");
+    }
+}
+
+#[test]
+fn what_a_command_starts_and_leaves_ends_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let left = folder.path().join("left");
+    let text = format!("sleep 1000 & echo $! > {}; sh", left.display());
+    let mut remote = Remote::start(&command(&text), Vec::new(), false).unwrap();
+    let number: u32 = std::fs::read_to_string(&left).unwrap().trim().parse().unwrap();
+    assert!(ProcessStat::of(number).is_some_and(|stat| !stat.is_zombie));
+    assert!(remote.end().unwrap().success());
+    // Its parent is gone, so that somebody else reaps it.
+    while ProcessStat::of(number).is_some_and(|stat| !stat.is_zombie) {
+        std::thread::yield_now();
+    }
+}
+
+#[test]
 fn a_command_that_stops_answering_is_given_up() {
     let mut remote = Remote::start(&command("sh"), Vec::new(), false).unwrap();
     let group = Pid::from_raw(i32::try_from(remote.child.id()).unwrap()).unwrap();

@@ -14,7 +14,7 @@ use crate::server::{RunningServer, StartOptions, account, kept_log, locate, log}
 use crate::settings::{self, RoundedSetting, Setting};
 use dyno_model::plan::{MANAGEMENT_NODE, ManagedServer};
 use std::collections::BTreeMap;
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -163,6 +163,9 @@ fn await_data_nodes(inner: &[InnerNode], port: u16, deadline: Instant) -> Result
     }
 }
 
+/// Most bytes that the management node says of its nodes, of which there are at most 144.
+const STATES_MAX: u64 = 1 << 20;
+
 /// The states of the data nodes, as the management node has them, by their numbers. The protocol is one of lines: a question and an answer
 /// end with an empty one.
 fn states(port: u16) -> io::Result<BTreeMap<u32, String>> {
@@ -170,7 +173,7 @@ fn states(port: u16) -> io::Result<BTreeMap<u32, String>> {
     stream.set_read_timeout(Some(ANSWER_LIMIT))?;
     stream.write_all(b"get status\n\n")?;
     let mut states = BTreeMap::new();
-    for line in BufReader::new(stream).lines() {
+    for line in BufReader::new(stream.take(STATES_MAX)).lines() {
         let line = line?;
         if line.is_empty() {
             break;

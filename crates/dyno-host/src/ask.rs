@@ -1,0 +1,87 @@
+//! What a program says when it is asked something and ends: for its version, or for what it thinks of its settings.
+
+use std::io::{self, Read};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+/// Limit for an answer; measured: 40 to 80 ms.
+const LIMIT: Duration = Duration::from_secs(20);
+/// Longest answer, bytes; the longest known, MySQL's list of its options, is a tenth of a megabyte. The program cannot write more than that.
+const ANSWER_MAX: u64 = 4 << 20;
+
+/// An answer.
+pub(crate) struct Answer {
+    /// The beginning of what it said on the output that is a pipe.
+    pub(crate) text: String,
+    /// How it ended; `None` when it had to be killed.
+    pub(crate) status: Option<ExitStatus>,
+}
+
+/// Runs a program, of whose outputs one is a pipe, to its end.
+///
+/// # Errors
+/// When it cannot be run.
+pub(crate) fn ask(command: &mut Command) -> io::Result<Answer> {
+    ask_within(command, LIMIT)
+}
+
+fn ask_within(command: &mut Command, limit: Duration) -> io::Result<Answer> {
+    let mut child = command.stdin(Stdio::null()).env("LC_ALL", "C").spawn()?;
+    let output = child.stdout.take().map(|output| Box::new(output) as Box<dyn Read + Send>);
+    let errors = child.stderr.take().map(|errors| Box::new(errors) as Box<dyn Read + Send>);
+    let said = output.or(errors).ok_or_else(|| io::Error::other("nobody listens to it"))?;
+    let (sender, answers) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = said.take(ANSWER_MAX).read_to_end(&mut bytes);
+        sender.send(bytes)
+    });
+    let deadline = Instant::now() + limit;
+    // What it has left running may hold its output open.
+    let bytes = answers.recv_timeout(limit).unwrap_or_default();
+    let mut status = child.try_wait()?;
+    while status.is_none() && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(5));
+        status = child.try_wait()?;
+    }
+    if status.is_none() {
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+    Ok(Answer { text: String::from_utf8_lossy(&bytes).into_owned(), status })
+}
+
+/// The lines that a program says; none when it cannot be run.
+pub(crate) fn words(command: &mut Command) -> Vec<String> {
+    let answer = ask(command.current_dir("/"));
+    answer.map(|answer| answer.text.lines().map(str::to_owned).collect()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(script: &str, limit: Duration) -> Answer {
+        ask_within(Command::new("sh").args(["-c", script]).stdout(Stdio::piped()), limit).unwrap()
+    }
+
+    #[test]
+    fn a_program_that_answers_without_an_end_is_ended() {
+        let answer = asked("exec yes", Duration::from_secs(3600));
+        assert_eq!(answer.text.len() as u64, ANSWER_MAX);
+        assert!(!answer.status.expect("it cannot write any more").success());
+    }
+
+    #[test]
+    fn a_program_that_does_not_end_is_killed_and_what_it_leaves_is_not_waited_for() {
+        assert!(asked("exec sleep 3600", Duration::from_millis(50)).status.is_none());
+        let (sender, end) = mpsc::channel();
+        std::thread::spawn(move || {
+            // What is left running ends with this test's pipe.
+            sender.send(asked("sleep 2 & echo 1.2; exit 3", Duration::from_millis(300)).status)
+        });
+        let status = end.recv_timeout(Duration::from_secs(60)).expect("it returns");
+        assert_eq!(status.and_then(|status| status.code()), Some(3));
+    }
+}
