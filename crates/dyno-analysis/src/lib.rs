@@ -74,6 +74,7 @@ use compare::PoolError;
 use comparisons::Compared;
 use dyno_store::{Run, RunData, StoreError, results_below};
 pub use gather::gather;
+pub use lines::level_name;
 pub use looks::look;
 use model::{REPORT_FORMAT, ReportModel};
 use std::path::{Path, PathBuf};

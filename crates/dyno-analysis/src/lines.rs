@@ -30,7 +30,8 @@ pub(crate) fn varied(factors: &[String], treatments: &[&Treatment]) -> Vec<bool>
 }
 
 /// A level; one that says little alone (a number, a truth value) with the last part of its factor.
-pub(crate) fn level_name(factor: &str, level: &str) -> String {
+#[must_use]
+pub fn level_name(factor: &str, level: &str) -> String {
     let speaks_alone =
         level.chars().filter(|c| c.is_alphabetic()).count() > 3 && !matches!(level, "true" | "false");
     let name = short_factor(factor);

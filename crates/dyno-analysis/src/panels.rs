@@ -113,7 +113,8 @@ fn error_point(line: &dyno_store::ErrorLine) -> ErrorPoint {
     ErrorPoint { start_s: line.start_s, kind: line.kind, errors: line.errors }
 }
 
-fn timeline_point(line: &dyno_store::TimelineLine) -> TimelinePoint {
+/// An interval of a trial's course, without what is too short or rests on too little.
+pub(crate) fn timeline_point(line: &dyno_store::TimelineLine) -> TimelinePoint {
     let latency = |column: usize| line.latency_ms.map(|values| values[column]);
     let percentile =
         |percentage, column: usize| latency(column).filter(|_| is_shown(line.committed, percentage));

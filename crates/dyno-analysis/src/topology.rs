@@ -3,15 +3,17 @@
 use crate::model::{NodeRole, Topology, TopologyNode, TopologyWay, WayVia};
 use dyno_model::lists;
 use dyno_model::plan::{ManagedServer, Plan, ServerKind, SystemPlan, SystemSource, Treatment, Via};
-use dyno_store::Run;
+use dyno_store::{Run, TrialOutcome};
 
 /// One per distinct picture: systems with the same ways and the same nodes share one, as they are measured one after the other.
 pub(crate) fn topologies(run: &Run) -> Vec<Topology> {
     let mut all: Vec<Topology> = Vec::new();
     for (at, system) in run.plan.systems.iter().enumerate() {
         let Some(one) = topology(run, at, system) else { continue };
-        let is_same =
-            |it: &&mut Topology| (&it.ways, &it.nodes, &it.address) == (&one.ways, &one.nodes, &one.address);
+        let is_same = |it: &&mut Topology| {
+            (&it.ways, &it.nodes, &it.address, it.is_local)
+                == (&one.ways, &one.nodes, &one.address, one.is_local)
+        };
         match all.iter_mut().find(is_same) {
             Some(known) => {
                 known.clients = known.clients.max(one.clients);
@@ -34,12 +36,17 @@ fn topology(run: &Run, at: usize, system: &SystemPlan) -> Option<Topology> {
         SystemSource::Imported => return None,
     };
     let clients = plan.treatments.iter().filter(|it| it.system == at).map(|it| it.clients).max()?;
+    let is_on_it = |outcome: &TrialOutcome| {
+        matches!(outcome, TrialOutcome::Finished(record)
+            if plan.treatment(&record.trial).system == at && record.generator.shares_machine)
+    };
     let version = run.systems.get(&system.name).map_or("", |report| &report.version);
     Some(Topology {
         systems: vec![format!("{} {version}", system.name).trim_end().to_owned()],
         clients,
         ways: ways(plan, run, at),
         nodes,
+        is_local: address.is_empty() || run.outcomes.values().any(is_on_it),
         address,
     })
 }

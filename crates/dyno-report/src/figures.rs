@@ -161,12 +161,20 @@ pub(crate) fn symbol(unit: Unit) -> &'static str {
 /// A limit as a spec has it, such as `p99 < 20 ms`; the same in all languages.
 pub(crate) fn limit_on(measure: LimitMeasure, value: f64) -> String {
     let sign = if measure.is_floor() { '>' } else { '<' };
-    let number = if value.fract() == 0.0 { group(&format!("{value:.0}")) } else { value.to_string() };
     match measure {
         LimitMeasure::Lost => format!("{measure} = 0"),
-        LimitMeasure::Failed => format!("{measure} {sign} {number} %"),
-        LimitMeasure::Throughput => format!("{measure} {sign} {number}/s"),
-        _ => format!("{measure} {sign} {number} ms"),
+        _ => format!("{measure} {sign} {}", limit_value(measure, value)),
+    }
+}
+
+/// Where a limit lies, with its unit: `20 ms`.
+pub(crate) fn limit_value(measure: LimitMeasure, value: f64) -> String {
+    let number = if value.fract() == 0.0 { group(&format!("{value:.0}")) } else { value.to_string() };
+    match measure {
+        LimitMeasure::Lost => number,
+        LimitMeasure::Failed => format!("{number} %"),
+        LimitMeasure::Throughput => format!("{number}/s"),
+        _ => format!("{number} ms"),
     }
 }
 

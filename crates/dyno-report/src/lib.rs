@@ -40,6 +40,7 @@ mod table;
 mod tables;
 mod test_report;
 mod text;
+mod tiles;
 mod topology;
 mod words;
 

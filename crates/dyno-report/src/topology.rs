@@ -101,7 +101,11 @@ fn chart(model: &ReportModel, topology: &Topology, lang: Lang) -> TopologyChart 
     }
     TopologyChart {
         machine: machine(model),
-        inside: if topology.address.is_empty() { columns.len() } else { columns.len() - 1 },
+        inside: if topology.is_local || topology.address.is_empty() {
+            columns.len()
+        } else {
+            columns.len() - 1
+        },
         columns,
         links,
     }

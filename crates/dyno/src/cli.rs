@@ -319,6 +319,10 @@ pub(crate) struct ReportArguments {
     #[arg(long, value_parser = languages(), default_value = EN.code)]
     pub(crate) lang: Lang,
 
+    /// Title of the report [default: that of the spec]
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) title: Option<String>,
+
     /// Folder for the files [default: the results folder, where there is one]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
@@ -399,6 +403,10 @@ pub(crate) struct CompareArguments {
     /// What is judged: the same
     #[arg(value_name = "NEW")]
     pub(crate) new: PathBuf,
+
+    /// Title of the comparison [default: those of the specs]
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) title: Option<String>,
 
     /// Metrics, separated by commas [default: all]
     #[arg(long, value_parser = one_of(&COMPARE_METRICS), value_delimiter = ',')]

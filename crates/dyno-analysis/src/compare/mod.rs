@@ -4,7 +4,7 @@
 //! * [`mod@self`]: order of work, names, books; [`model`]: the comparison as data;
 //! * `pool`: the runs of a side become one set of trials per treatment;
 //! * `matching`: which treatment of one side is which of the other;
-//! * `conditions`: what makes the sides hard to compare;
+//! * `conditions`: what makes the sides hard to compare; `limits`: how their limits came out; `course`: their trials second by second;
 //! * `measured`: what two treatments say, before anything is judged; `verdicts`: ratios and verdicts, of each treatment;
 //! * `over_all`: one effect over all treatments, by metric and by kind of statement.
 //!
@@ -12,6 +12,8 @@
 //! ([`crate::stats::compare::welch`]) those of each, and a test by ranks ([`crate::stats::ranks`]) stands beside it.
 
 mod conditions;
+mod course;
+mod limits;
 mod matching;
 mod measured;
 pub mod model;
@@ -23,7 +25,8 @@ mod verdicts;
 
 use crate::estimate::{arrived, count, total};
 use crate::lines::{line_name, varied};
-use crate::model::Verdict;
+use crate::model::{TimelinePoint, Verdict};
+use crate::panels::timeline_point;
 use crate::stats::verdict::Rules;
 use crate::{checks, judgement};
 use dyno_model::audit::AuditVerdict;
@@ -37,6 +40,7 @@ use model::{
     TreatmentName, TreatmentPair,
 };
 use pool::{Pool, PooledTreatment};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 pub use matching::MatchError;
@@ -49,6 +53,8 @@ pub struct Side {
     pub folder: String,
     /// Its runs, at least one.
     pub runs: Vec<Run>,
+    /// The courses of their trials, by run and trial.
+    pub courses: BTreeMap<(String, String), Vec<TimelinePoint>>,
 }
 
 /// What is asked of a comparison.
@@ -101,15 +107,21 @@ pub enum CompareError {
 /// When there is none, or one cannot be read. What is damaged beyond its plan is named in the comparison.
 pub fn load(folder: &Path) -> Result<Side, StoreError> {
     let folders = results_below(folder)?;
+    let mut courses = BTreeMap::new();
     let judged = |folder: &PathBuf| {
         let mut run = Run::open(folder)?;
+        let name = run.name.clone();
         run.each_course(|plan, record, timeline, sessions| {
             record.findings = judgement::judge(plan, record, timeline, sessions).findings;
+            courses.insert(
+                (name.clone(), record.trial.id.clone()),
+                timeline.iter().map(timeline_point).collect(),
+            );
         });
         Ok(run)
     };
-    let runs = folders.iter().map(judged);
-    Ok(Side { folder: folder.display().to_string(), runs: runs.collect::<Result<_, _>>()? })
+    let runs = folders.iter().map(judged).collect::<Result<_, StoreError>>()?;
+    Ok(Side { folder: folder.display().to_string(), runs, courses })
 }
 
 /// Compares two sides.
@@ -156,6 +168,7 @@ pub fn compare(base: &Side, new: &Side, question: &Question) -> Result<CompareMo
     };
     Ok(CompareModel {
         compare_format: COMPARE_FORMAT,
+        title: None,
         outcome: outcome(&treatments, &over_all),
         base: side_row(base, &of_base),
         new: side_row(new, &of_new),
@@ -164,6 +177,12 @@ pub fn compare(base: &Side, new: &Side, question: &Question) -> Result<CompareMo
         only_new: pick(&names.1, &matching.only_new),
         over_all,
         statements,
+        limits: limits::both(&base.runs, &new.runs),
+        courses: course::courses(
+            [base, new].map(|side| (&side.runs[..], &side.courses)),
+            &pairs,
+            &treatments,
+        ),
         treatments,
         rules,
     })

@@ -1,8 +1,11 @@
 //! A comparison of two sides as data: what `dyno compare` shows, and its JSON form.
 
-use crate::model::{Effect, Estimate, Interaction, NotWorking, Range, RatioBound, Varied, Verdict};
+use crate::model::{
+    CoursePoint, Effect, Estimate, Interaction, LimitVerdict, NotWorking, Range, RatioBound, Varied, Verdict,
+};
 use dyno_model::audit::AuditVerdict;
 use dyno_model::finding::{Finding, Severity};
+use dyno_model::limit::{LimitMeasure, LimitPart};
 use dyno_model::plan::Metric;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -15,6 +18,9 @@ pub const COMPARE_FORMAT: u32 = 1;
 pub struct CompareModel {
     /// [`COMPARE_FORMAT`] of the writer.
     pub compare_format: u32,
+    /// Its title; absent where those of the sides make one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// How many comparisons have which verdict, and what follows.
     pub outcome: Outcome,
     /// What the other side is compared with.
@@ -29,8 +35,14 @@ pub struct CompareModel {
     /// The same of the mean time of each kind of statement.
     #[serde(default)]
     pub statements: Vec<OverAll>,
+    /// How the limits of each side came out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<LimitPair>,
     /// Treatments that both sides have.
     pub treatments: Vec<TreatmentPair>,
+    /// The course of their trials, where there is no curve over clients.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub courses: Vec<CoursePair>,
     /// Treatments that only the base has.
     pub only_base: Vec<TreatmentName>,
     /// Treatments that only the new side has.
@@ -59,6 +71,19 @@ impl CompareModel {
     /// Effects that the data do not tell.
     pub fn undecided(&self) -> impl Iterator<Item = &OverAll> {
         self.over_all.iter().filter(|it| it.effect.verdict == Some(Verdict::Inconclusive))
+    }
+
+    /// The treatment whose figures are said first: where the better of its sides is best by the primary metric.
+    #[must_use]
+    pub fn headline_treatment(&self) -> Option<&TreatmentPair> {
+        let metric = self.headline()?.metric;
+        let worth = |pair: &TreatmentPair| {
+            let of = pair.metrics.iter().find(|it| it.metric == metric)?;
+            let means = [of.base, of.new].into_iter().flatten().map(|estimate| estimate.mean);
+            means.map(|mean| if metric.is_more_better() { mean } else { -mean }).reduce(f64::max)
+        };
+        let all = self.treatments.iter().filter_map(|pair| Some((pair, worth(pair)?)));
+        all.reduce(|one, other| if other.1 > one.1 { other } else { one }).map(|(pair, _)| pair)
     }
 
     /// All comparisons, each with its treatment.
@@ -303,6 +328,33 @@ pub struct OverAll {
     pub effect: Effect,
     /// Whether it depends on the number of clients, the system or a level.
     pub interactions: Vec<Interaction>,
+}
+
+/// A limit, with its worst verdict over all treatments of each side.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LimitPair {
+    /// What it is about.
+    pub measure: LimitMeasure,
+    /// Where it lies, as in [`crate::model::LimitRow::value`].
+    pub value: f64,
+    /// What of a trial it is about; absent: the whole trial.
+    #[serde(default, flatten, skip_serializing_if = "Option::is_none")]
+    pub part: Option<LimitPart>,
+    /// The base; absent where it has no such limit.
+    pub base: Option<LimitVerdict>,
+    /// The new side.
+    pub new: Option<LimitVerdict>,
+}
+
+/// The course of a treatment's valid trials on both sides.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CoursePair {
+    /// Index into [`CompareModel::treatments`].
+    pub treatment: usize,
+    /// The base, in order of time.
+    pub base: Vec<CoursePoint>,
+    /// The new side.
+    pub new: Vec<CoursePoint>,
 }
 
 /// How verdicts were made.

@@ -16,7 +16,7 @@ use dyno_store::Run;
 use dyno_store::fixture::{Shape, each_record, measured, one_treatment};
 
 fn side(runs: Vec<Run>) -> Side {
-    Side { folder: "side".to_owned(), runs }
+    Side { folder: "side".to_owned(), runs, courses: BTreeMap::new() }
 }
 
 fn question(metrics: &[Metric]) -> Question {

@@ -6,6 +6,7 @@ use dyno_model::failure::FailureKind;
 use dyno_model::plan::Metric;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// One chart over clients.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -152,6 +153,48 @@ pub struct TimelinePoint {
     pub p99_ms: Option<f64>,
     /// Largest in ms.
     pub max_ms: Option<f64>,
+}
+
+/// A second, or some, as means over trials.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CoursePoint {
+    /// Seconds since the measured window opened.
+    pub at_s: f64,
+    /// Committed transactions per second.
+    pub throughput: f64,
+    /// Mean of the trials' 99th percentiles; absent where nothing was committed.
+    pub p99_ms: Option<f64>,
+}
+
+/// Points that a mean course has at most.
+const COURSE_POINTS: usize = 60;
+
+/// The mean course of trials, from the opening of their windows on; several seconds are one point where they are many.
+pub fn mean_course<'a>(trials: impl IntoIterator<Item = &'a [TimelinePoint]>) -> Vec<CoursePoint> {
+    let mut seconds: BTreeMap<u64, Vec<&TimelinePoint>> = BTreeMap::new();
+    for points in trials {
+        let measured = || points.iter().filter(|point| !point.is_warmup);
+        let opens = measured().next().map_or(0.0, |point| point.start_s);
+        for point in measured().filter(|point| point.throughput.is_some()) {
+            seconds.entry((point.start_s - opens).round() as u64).or_default().push(point);
+        }
+    }
+    let seconds: Vec<(u64, Vec<&TimelinePoint>)> = seconds.into_iter().collect();
+    seconds.chunks(seconds.len().div_ceil(COURSE_POINTS).max(1)).map(joined).collect()
+}
+
+/// Some seconds as one point.
+fn joined(seconds: &[(u64, Vec<&TimelinePoint>)]) -> CoursePoint {
+    let mean = |figure: fn(&TimelinePoint) -> Option<f64>| {
+        let points = seconds.iter().flat_map(|(_, points)| points);
+        let values: Vec<f64> = points.filter_map(|point| figure(point)).collect();
+        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    };
+    CoursePoint {
+        at_s: seconds[0].0 as f64,
+        throughput: mean(|point| point.throughput).unwrap_or(0.0),
+        p99_ms: mean(|point| point.p99_ms),
+    }
 }
 
 /// How response times were distributed in the course of a trial's measured window: how many transactions ended in each stretch of time, by bands of response time.

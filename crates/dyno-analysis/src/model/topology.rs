@@ -16,6 +16,9 @@ pub struct Topology {
     pub nodes: Vec<TopologyNode>,
     /// Address of a system that was there already; empty for what dyno started on the generator's machine.
     pub address: String,
+    /// True when it runs on the generator's machine.
+    #[serde(default)]
+    pub is_local: bool,
 }
 
 /// A way of clients to a system.

@@ -36,6 +36,8 @@ pub(crate) struct CurvePanel {
     pub(crate) curves: Vec<Curve>,
     /// True when its values are of another size than the others' and it has a y axis of its own.
     pub(crate) has_own_axis: bool,
+    /// Limits, drawn as lines across it, with their labels.
+    pub(crate) limits: Vec<(f64, String)>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -56,6 +58,8 @@ pub(crate) enum Style {
     Published,
     /// Our figures, which no line joins.
     Points,
+    /// Seconds of a trial, so many that a line without markers shows them.
+    Course,
 }
 
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -86,6 +90,7 @@ impl Curve {
             Style::Measured => "",
             Style::Published => "published",
             Style::Points => "points",
+            Style::Course => "time",
         };
         Key { label: self.label.clone(), slot: self.slot, class }
     }
@@ -112,7 +117,9 @@ impl Span {
         let points = || curves().flat_map(|curve| &curve.points);
         let values = || {
             let shown = points().flat_map(|p| p.value.into_iter().chain(p.repeats.iter().copied()));
-            shown.chain(points().flat_map(|p| p.unusable.iter().copied())).filter(|value| value.is_finite())
+            let limits = panels.iter().flat_map(|panel| &panel.limits).map(|(value, _)| *value);
+            let unusable = points().flat_map(|p| p.unusable.iter().copied());
+            shown.chain(unusable).chain(limits).filter(|value| value.is_finite())
         };
         let high = values().fold(0.0, f64::max);
         let low = values().filter(|value| *value > 0.0).fold(f64::INFINITY, f64::min);
@@ -294,6 +301,13 @@ impl CurveChart {
         panel_title(drawing, "panel-title", frame, &panel.title);
         let y = span.scale(frame);
         y_axis(drawing, frame, &span.ticks(frame, self.quantity), is_labelled);
+        for (value, label) in &panel.limits {
+            let at = y.at(*value);
+            drawing.line("limit", (frame.left, at), (frame.right, at));
+            // Above the line, where the panel has room there.
+            let text = if at - 16.0 > frame.top { at - 4.0 } else { at + 12.0 };
+            drawing.text("limit-label", (frame.left + 4.0, text), Anchor::Start, label);
+        }
         let (first, last) = (levels.first().copied().unwrap_or(0.0), levels.last().copied().unwrap_or(1.0));
         let inset = (frame.width() * 0.04).clamp(8.0, 24.0);
         let x = match self.is_measured {
@@ -411,6 +425,9 @@ fn draw_line(drawing: &mut Drawing, curve: &Curve, places: &Places, i: usize) {
 }
 
 fn draw_markers(drawing: &mut Drawing, curve: &Curve, places: &Places, i: usize) {
+    if curve.style == Style::Course {
+        return;
+    }
     drawing.open(&curve.class());
     let (told, others): (Vec<&CurvePoint>, Vec<_>) =
         curve.points.iter().partition(|point| !point.tooltip.is_empty());

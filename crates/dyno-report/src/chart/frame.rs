@@ -54,11 +54,6 @@ impl Drawn {
         }
     }
 
-    /// True when it takes so much of a sheet of paper that there is little room for so many sentences above it.
-    pub(crate) fn is_tall(&self, sentences: usize) -> bool {
-        self.broad.height() > (0.55 * WIDTH).min(800.0 - 60.0 * sentences as f64)
-    }
-
     /// The `svg` elements for a page.
     pub(crate) fn inline(&self) -> String {
         let narrow = self.narrow.as_ref().map(|chart| chart.inline(" narrow"));

@@ -57,11 +57,6 @@ impl Chart {
         format!("{}{}</svg>", self.opening(class, &view_box, ""), self.body)
     }
 
-    /// In units of the picture.
-    pub(crate) fn height(&self) -> f64 {
-        self.height
-    }
-
     /// A file of its own: with style sheet, ground and heading. The code of its language chooses the fonts.
     pub(crate) fn stand_alone(&self, lang: &str) -> String {
         // Bold letters are about a twelfth wider.

@@ -126,8 +126,9 @@ fn panel() -> impl Strategy<Value = CurvePanel> {
         points,
     )
         .prop_map(|(label, slot, style, points)| Curve { label, slot: Slot(slot), style, points });
-    (name(), proptest::collection::vec(curve, 0..9), any::<bool>())
-        .prop_map(|(title, curves, has_own_axis)| CurvePanel { title, curves, has_own_axis })
+    (name(), proptest::collection::vec(curve, 0..9), any::<bool>()).prop_map(
+        |(title, curves, has_own_axis)| CurvePanel { title, curves, has_own_axis, ..CurvePanel::default() },
+    )
 }
 
 /// Length, throughput, and median with 99th percentile.
@@ -142,7 +143,7 @@ fn an_axis_of_throughputs_is_logarithmic_where_a_panel_would_lie_flat_on_it() {
     let panel = |value: f64| {
         let points = vec![CurvePoint { x: 1.0, value: Some(value), ..CurvePoint::default() }];
         let curve = Curve { label: "line".to_owned(), slot: Slot(0), style: Style::Measured, points };
-        CurvePanel { title: "panel".to_owned(), curves: vec![curve], has_own_axis: false }
+        CurvePanel { title: "panel".to_owned(), curves: vec![curve], ..CurvePanel::default() }
     };
     let is_logarithmic = |values: &[f64]| {
         let text = || "axis".to_owned();

@@ -2,7 +2,7 @@
 
 use super::frame::{MEDIUM, SMALL, is_narrow};
 use super::svg::{Anchor, Chart, Drawing};
-use super::text::{shortened, width_em, wrapped};
+use super::text::{width_em, wrapped};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TopologyChart {
@@ -82,18 +82,22 @@ impl TopologyChart {
     /// Draws it: from left to right, on a telephone from top to bottom.
     pub(crate) fn draw(&self, mut drawing: Drawing) -> Chart {
         let width = drawing.width();
-        let boxes = if is_narrow(width) { self.rows(width) } else { self.columns(width) };
+        let mut boxes = if is_narrow(width) { self.rows(width) } else { self.columns(width) };
+        let inside = self.inside.min(boxes.len());
+        let right = match is_narrow(width) {
+            true => width - 1.0,
+            false => boxes[..inside].iter().flatten().map(Drawn::right).fold(HEAD, f64::max) + FRAME,
+        };
+        let machine = wrapped(&self.machine, right - 2.0 * FRAME, SMALL);
+        let lowered = machine.len().saturating_sub(1) as f64 * LINE;
+        boxes.iter_mut().flatten().for_each(|it| it.top += lowered);
         let ends = |boxes: &[Vec<Drawn>], end: fn(&Drawn) -> f64| {
             boxes.iter().flatten().map(end).fold(HEAD, f64::max) + FRAME
         };
-        let inside = &boxes[..self.inside.min(boxes.len())];
-        if !inside.is_empty() {
-            let (right, bottom) = match is_narrow(width) {
-                true => (width - 1.0, ends(inside, Drawn::bottom)),
-                false => (ends(inside, Drawn::right), ends(&boxes, Drawn::bottom)),
-            };
-            drawing.rectangle("machine", (1.0, 1.0), (right, bottom));
-            for (i, line) in self.machine_lines(width, right).iter().enumerate() {
+        if inside > 0 {
+            let framed = if is_narrow(width) { &boxes[..inside] } else { &boxes[..] };
+            drawing.rectangle("machine", (1.0, 1.0), (right, ends(framed, Drawn::bottom)));
+            for (i, line) in machine.iter().enumerate() {
                 drawing.text("side", (FRAME, 16.0 + i as f64 * LINE), Anchor::Start, line);
             }
         }
@@ -113,14 +117,6 @@ impl TopologyChart {
             it.draw(&mut drawing);
         }
         drawing.finish(ends(&boxes, Drawn::bottom) + 1.0)
-    }
-
-    /// The machine's name: in one line, on a telephone in as many as it needs.
-    fn machine_lines(&self, width: f64, right: f64) -> Vec<String> {
-        match is_narrow(width) {
-            true => wrapped(&self.machine, width - 2.0 * FRAME, SMALL),
-            false => vec![shortened(&self.machine, right - 2.0 * FRAME, SMALL)],
-        }
     }
 
     /// Boxes by column, each column in the middle of the height.
@@ -149,7 +145,7 @@ impl TopologyChart {
 
     /// The same columns as rows.
     fn rows(&self, width: f64) -> Vec<Vec<Drawn>> {
-        let mut top = HEAD + self.machine_lines(width, width).len().saturating_sub(1) as f64 * LINE;
+        let mut top = HEAD;
         let mut boxes = Vec::new();
         for column in &self.columns {
             let count = column.len().max(1) as f64;

@@ -1,13 +1,14 @@
 //! A comparison as one HTML file in the style of reports: no network, a forest plot as SVG inside the page, ready for A4.
 
-use super::{notes, tables};
+use super::{notes, overlay, tables, tiles};
 use crate::chart::forest::{ForestChart, ForestGroup, ForestRow, parts};
 use crate::chart::frame::Drawn;
 use crate::chart::svg::Labels;
 use crate::figures;
 use crate::grid;
 use crate::html::document;
-use crate::messages::{Lang, compare, fill, names, page};
+use crate::messages::{Lang, compare, fill, headings, names, page};
+use crate::tiles::TIMES;
 use crate::words;
 use dyno_analysis::compare::model::{CompareModel, MetricPair, OverAll, TreatmentPair};
 use dyno_analysis::model::Range;
@@ -17,21 +18,38 @@ use maud::{Markup, PreEscaped, html};
 
 pub(super) fn render(model: &CompareModel, lang: Lang) -> String {
     let title = notes::title(model, lang);
+    let said = compare::first_sentences(model, lang);
+    let over_all = tables::over_all(model, lang);
+    let time = TIMES.into_iter().find(|metric| model.comparisons().any(|(_, it)| it.metric == *metric));
     let body = html! {
         body { main {
             header {
                 h1 { (title) }
                 @for (name, line) in notes::sides(model, lang) { p.provenance { b { (name) } " " (line) } }
             }
-            p { (grid::chip(words::verdict(Some(model.outcome.verdict)), lang)) }
-            p { strong { (compare::outcome(model, lang)) } }
-            (doubts(model, lang))
-            (over_all(model, lang))
+            (crate::tiles::markup(&tiles::all(model, lang), lang))
+            section #conclusions { div.answer {
+                div.first { (overlay::figure(model, first_metric(model), lang)) }
+                div.said {
+                    h2 { (headings::CONCLUSIONS.text(lang)) }
+                    p { (grid::chip(words::verdict(Some(model.outcome.verdict)), lang)) }
+                    @for sentence in &said { p { (sentence) } }
+                }
+            } }
             section #results {
                 h2 { (compare::COMPARE_RESULTS.text(lang)) }
-                (charts(model, lang))
+                @if !over_all.is_empty() {
+                    h3 { (compare::COMPARE_OVER_ALL.text(lang)) }
+                    (grid::table(over_all, "", lang))
+                }
                 (grid::table(tables::results(model, lang), "", lang))
-                @for sentence in notes::method(model, lang) { p.note { (sentence) } }
+                @if let Some(metric) = time { (overlay::figure(model, metric, lang)) }
+                (charts(model, lang))
+            }
+            (doubts(model, lang))
+            section #method {
+                h2 { (headings::METHOD.text(lang)) }
+                @for sentence in notes::method(model, lang).iter().filter(|it| !said.contains(it)) { p.note { (sentence) } }
             }
             @for (title, names) in notes::unmatched(model, lang) { section {
                 h2 { (title.text(lang)) }
@@ -40,6 +58,13 @@ pub(super) fn render(model: &CompareModel, lang: Lang) -> String {
         } }
     };
     document(lang, env!("CARGO_PKG_VERSION"), &title, "", &body)
+}
+
+/// What the first chart shows: throughput, where it is compared.
+fn first_metric(model: &CompareModel) -> Metric {
+    let has_throughput = model.comparisons().any(|(_, it)| it.metric == Metric::Throughput);
+    let primary = model.headline().map_or(Metric::Throughput, |it| it.metric);
+    if has_throughput { Metric::Throughput } else { primary }
 }
 
 fn doubts(model: &CompareModel, lang: Lang) -> Markup {
@@ -51,23 +76,6 @@ fn doubts(model: &CompareModel, lang: Lang) -> Markup {
                     span { (grid::chip(words::severity(finding.severity), lang)) }
                     span { (compare::doubt(&finding.doubt, lang)) }
                 } } }
-            }
-        }
-    }
-}
-
-/// The answers over all treatments, and their table.
-fn over_all(model: &CompareModel, lang: Lang) -> Markup {
-    let table = tables::over_all(model, lang);
-    html! {
-        @if !table.is_empty() {
-            section #over-all {
-                h2 { (compare::COMPARE_OVER_ALL.text(lang)) }
-                ul.conclusions { @for (word, sentence) in notes::answers(model, lang) { li {
-                    span { (grid::chip(word, lang)) }
-                    span { (sentence) }
-                } } }
-                (grid::table(table, "", lang))
             }
         }
     }

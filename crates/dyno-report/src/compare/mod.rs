@@ -5,10 +5,12 @@ mod csv;
 pub mod github;
 mod html;
 mod notes;
+mod overlay;
 mod tables;
 #[cfg(test)]
 mod tests;
 mod text;
+mod tiles;
 
 use crate::format::Format;
 use crate::json::indented;

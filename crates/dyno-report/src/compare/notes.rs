@@ -10,6 +10,9 @@ use dyno_analysis::model::{Estimate, Verdict};
 use dyno_model::plan::Metric;
 
 pub(super) fn title(model: &CompareModel, lang: Lang) -> String {
+    if let Some(title) = &model.title {
+        return title.clone();
+    }
     let (base, new) = (model.base.title.as_str(), model.new.title.as_str());
     if base == new {
         fill!(compare::COMPARE_TITLE, lang, title = base)
@@ -22,6 +25,14 @@ pub(super) fn title(model: &CompareModel, lang: Lang) -> String {
 pub(super) fn sides(model: &CompareModel, lang: Lang) -> [(&'static str, String); 2] {
     [(SideName::Base, &model.base), (SideName::New, &model.new)]
         .map(|(name, side)| (compare::side(name, lang), side_line(side, lang)))
+}
+
+/// What curves of base and new are called: the side, with the name of its folder.
+pub(super) fn legends(model: &CompareModel, lang: Lang) -> [String; 2] {
+    [(SideName::Base, &model.base), (SideName::New, &model.new)].map(|(name, side)| {
+        let folder = side.folder.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        names::labelled(compare::side(name, lang), folder, lang)
+    })
 }
 
 fn side_line(side: &SideRow, lang: Lang) -> String {

@@ -1,17 +1,17 @@
 //! The figures of the main part: from the model's panels to charts with titles that state the finding.
 
 use super::curve_figures::{
-    Axis, Over, PANELS, TOLD, curve_figures, curves, has_panels, part_id, repeats_text, times,
+    Axis, Over, PANELS, TOLD, curve_figures, curves, has_panels, limits, part_id, repeats_text, times,
 };
-use super::facets::Facet;
+use super::facets::{Facet, Member};
 use super::page::{Figure, Page};
 use super::percentiles::percentiles;
 use super::titles;
-use crate::chart::curves::{Curve, CurvePanel, CurvePoint, Style};
+use crate::chart::curves::{Curve, CurvePanel, CurvePoint, Style, levels_of};
 use crate::chart::text::Quantity;
 use crate::figures;
 use crate::messages::{conclusion, fill, list, names, page};
-use dyno_analysis::model::{AuditRow, Conclusion, TrialRow};
+use dyno_analysis::model::{AuditRow, Conclusion, CoursePoint, TrialRow};
 use dyno_model::lists::distinct;
 use dyno_model::plan::Metric;
 
@@ -64,6 +64,9 @@ fn over_clients(page: &Page<'_>) -> (Vec<Figure>, Vec<Figure>) {
         } else {
             folded = response_time(page);
         }
+        if is_one_point && !is_told {
+            kinds.push(courses(page).into_iter().collect());
+        }
         kinds.push(super::trade::over_throughput(page).into_iter().collect());
         kinds.push(run_order(page).into_iter().collect());
     }
@@ -99,7 +102,8 @@ fn throughput(page: &Page<'_>) -> Vec<Figure> {
         logarithmic: page.text(&page::CHART_THROUGHPUT_LOG),
         quantity: Quantity::Number,
     };
-    curve_figures(page, "throughput", &title, &measure, axis, &captions)
+    let figures = curve_figures(page, "throughput", &title, &measure, axis, &captions).into_iter();
+    figures.map(|figure| figure.about(page.text(&page::CHART_TITLE_THROUGHPUT))).collect()
 }
 
 fn losing_lines<'a>(page: &Page<'a>) -> Vec<&'a str> {
@@ -117,17 +121,50 @@ fn response_time(page: &Page<'_>) -> Vec<Figure> {
         measures.iter().any(|(metric, _)| *metric != Metric::MeanMs && has_panels(page, *metric));
     let note = has_percentiles.then(|| page.text(&page::CHART_CAPTION_TIME).to_owned());
     let captions: Vec<String> = note.into_iter().collect();
-    curve_figures(page, "response-time", &title, &measures, axis, &captions)
+    let figures = curve_figures(page, "response-time", &title, &measures, axis, &captions).into_iter();
+    figures.map(|figure| figure.about(page.text(&page::CHART_TITLE_TIME))).collect()
+}
+
+/// Throughput in the course of the trials, where one number of clients makes no curve.
+fn courses(page: &Page<'_>) -> Option<Figure> {
+    let curve = |member: &Member| {
+        let treatment = page.model.treatments.iter().position(|row| row.line == member.line)?;
+        let point = |point: &CoursePoint| CurvePoint {
+            x: point.at_s,
+            value: Some(point.throughput),
+            ..CurvePoint::default()
+        };
+        let points: Vec<CurvePoint> = page.model.course(treatment).iter().map(point).collect();
+        let (label, slot) = (member.label.clone(), member.slot);
+        (points.len() > 1).then_some(Curve { label, slot, style: Style::Course, points })
+    };
+    let panel = |facet: &Facet| {
+        let curves: Vec<Curve> = facet.members.iter().filter_map(curve).collect();
+        let (title, limits) = (facet.heading().to_owned(), limits(page, Metric::Throughput));
+        (!curves.is_empty()).then(|| CurvePanel { title, curves, limits, ..CurvePanel::default() })
+    };
+    let panels: Vec<CurvePanel> = page.facets.all.iter().filter_map(panel).take(PANELS).collect();
+    if panels.is_empty() {
+        return None;
+    }
+    let axis = Axis {
+        title: page.text(&page::CHART_THROUGHPUT),
+        logarithmic: page.text(&page::CHART_THROUGHPUT_LOG),
+        quantity: Quantity::Number,
+    };
+    let title = page.text(&crate::messages::compare::CHART_THROUGHPUT_COURSE).to_owned();
+    let over = Over { title: page.text(&page::CHART_SECONDS), is_measured: true };
+    Some(curves(page, ("courses".to_owned(), title), (Some(over), axis), None, panels, Vec::new()))
 }
 
 /// What was lost over clients, in panels of more than one dot.
 fn lost_updates(page: &Page<'_>) -> Vec<Figure> {
     // Only where something was lost there is something to see.
-    let dots = |panel: &CurvePanel| panel.curves.iter().map(|curve| curve.points.len()).sum::<usize>();
     let panels = page.facets.all.iter().map(|facet| lost_panel(page, facet)).filter(|panel| {
         panel.curves.iter().flat_map(|curve| &curve.points).any(|point| point.value > Some(0.0))
     });
-    let (drawn, lone): (Vec<CurvePanel>, Vec<CurvePanel>) = panels.partition(|panel| dots(panel) > 1);
+    let (drawn, lone): (Vec<CurvePanel>, Vec<CurvePanel>) =
+        panels.partition(|panel| levels_of([panel]).len() > 1);
     // One dot is the sentence over it, and the table has its figure.
     let lone: Vec<&str> = lone.iter().map(|panel| panel.title.as_str()).collect();
     let part = |(i, panels): (usize, &[CurvePanel])| {
@@ -135,6 +172,7 @@ fn lost_updates(page: &Page<'_>) -> Vec<Figure> {
         let axis = Axis { title, logarithmic: title, quantity: Quantity::Percent };
         let name = (part_id("lost-updates", i), lost_title(page));
         curves(page, name, (None, axis), None, panels.to_vec(), lost_captions(page, panels, &lone))
+            .about(page.text(&page::CHART_TITLE_LOST))
     };
     drawn.chunks(PANELS).enumerate().map(part).collect()
 }
@@ -166,7 +204,7 @@ fn lost_panel(page: &Page<'_>, facet: &Facet) -> CurvePanel {
         Curve { label: member.label.clone(), slot: member.slot, style: Style::Measured, points }
     });
     let curves: Vec<Curve> = curves.filter(|curve| !curve.points.is_empty()).collect();
-    CurvePanel { title: facet.heading().to_owned(), curves, has_own_axis: false }
+    CurvePanel { title: facet.heading().to_owned(), curves, ..CurvePanel::default() }
 }
 
 /// What marks are, what a loss is, and which panels are `lone` dots that are not drawn.
@@ -211,7 +249,7 @@ fn run_order(page: &Page<'_>) -> Option<Figure> {
             }),
         }
     }
-    let panels = vec![CurvePanel { title: String::new(), curves: curves_of, has_own_axis: false }];
+    let panels = vec![CurvePanel { title: String::new(), curves: curves_of, ..CurvePanel::default() }];
     let metric = names::metric(page.model.judged_by, page.lang);
     let title = page.text(&page::CHART_OF_MEAN);
     let axis = Axis { title, logarithmic: title, quantity: Quantity::Ratio };

@@ -10,7 +10,7 @@ use crate::chart::text::{Quantity, spelled};
 use crate::figures;
 use crate::grid::titles_of_cells;
 use crate::messages::{columns, fill, headings, list, names, page};
-use dyno_analysis::model::{PanelLine, PanelPoint, PublishedPoint, PublishedSeries, RepeatDot};
+use dyno_analysis::model::{LimitRow, PanelLine, PanelPoint, PublishedPoint, PublishedSeries, RepeatDot};
 use dyno_model::lists::distinct;
 use dyno_model::plan::Metric;
 use maud::{Markup, html};
@@ -87,7 +87,7 @@ pub(super) fn curves(
     let data = over.is_none().then(|| curve_data(page, &chart.panels, axis.quantity));
     let labels = Labels { id: &id, title: &title, description: &description };
     let chart = Drawn::of(labels, |drawing| chart.draw(drawing));
-    Figure { id, title, captions, chart, data }
+    Figure { id, title, topic: None, captions, chart, data }
 }
 
 /// Id of the first, second ... figure of a kind.
@@ -95,10 +95,11 @@ pub(super) fn part_id(id: &str, i: usize) -> String {
     if i == 0 { id.to_owned() } else { format!("{id}-{}", i + 1) }
 }
 
-/// True when a metric has more than one figure to show.
+/// True when a metric has figures at more than one number of clients: one makes no curve, and the tables have its figures.
 pub(super) fn has_panels(page: &Page<'_>, metric: Metric) -> bool {
     let lines = page.model.panel(metric).into_iter().flat_map(|panel| &panel.lines);
-    lines.flat_map(|line| &line.points).filter(|point| point.estimate.is_some()).count() > 1
+    let points = lines.flat_map(|line| &line.points).filter(|point| point.estimate.is_some());
+    points.map(|point| point.clients).collect::<BTreeSet<_>>().len() > 1
 }
 
 /// Charts of some metrics over clients: a row of panels per facet, a column per metric.
@@ -172,7 +173,17 @@ pub(super) fn metric_panel(page: &Page<'_>, facet: &Facet, metric: Metric, measu
         (false, true) => facet.heading().to_owned(),
         (false, false) => fill!(page::CHART_PANEL_OF, page.lang, group = facet.short, measure),
     };
-    CurvePanel { title, curves: curves.collect(), has_own_axis: false }
+    CurvePanel { title, curves: curves.collect(), limits: limits(page, metric), ..CurvePanel::default() }
+}
+
+/// Where limits on a metric lie, with their labels.
+pub(super) fn limits(page: &Page<'_>, metric: Metric) -> Vec<(f64, String)> {
+    let rows = page.model.limits.iter().filter(|row| row.part.is_none());
+    let of_metric = rows.filter(|row| row.measure.metric() == Some(metric));
+    let label = |row: &LimitRow| {
+        fill!(page::CHART_LIMIT, page.lang, value = figures::limit_value(row.measure, row.value))
+    };
+    distinct(of_metric.map(|row| (row.value, label(row))))
 }
 
 pub(super) fn quantity_of(metric: Metric) -> Quantity {
@@ -299,7 +310,7 @@ fn add_published(
             for panel in panels.iter_mut().filter(|panel| panel.title.is_empty()) {
                 page.text(&page::CHART_MEASURED_PANEL).clone_into(&mut panel.title);
             }
-            panels.push(CurvePanel { title, curves, has_own_axis: true });
+            panels.push(CurvePanel { title, curves, has_own_axis: true, ..CurvePanel::default() });
             captions.push(fill!(page::CHART_CAPTION_PUBLISHED_ASIDE, page.lang, sources));
         }
     }

@@ -148,7 +148,7 @@ fn drawn<'a>(
     let offered = offered.map(|_| page.text(&page::CHART_CAPTION_OFFERED).to_owned());
     let captions = faults.into_iter().chain(stages).chain(offered).chain(captions).collect();
     let chart = page.drawn(labels, |drawing| chart.draw(drawing));
-    Some(Figure { id, title: heading, captions, chart, data: None })
+    Some(Figure { id, title: heading, topic: None, captions, chart, data: None })
 }
 
 /// How many seconds of a timeline become one step of its line.

@@ -2,6 +2,7 @@
 //! and several levels a panel holds the systems at one combination of levels.
 
 use crate::chart::palette::{SLOTS, Slot};
+use dyno_analysis::level_name;
 use dyno_analysis::model::{LineName, ReportModel};
 use dyno_model::lists::distinct;
 use dyno_model::plan::Compare;
@@ -31,7 +32,7 @@ impl Facet {
 pub(super) struct Member {
     /// Index into [`ReportModel::lines`].
     pub(super) line: usize,
-    /// Name inside the panel.
+    /// Name inside the panel: a system, or levels with their factors.
     pub(super) label: String,
     /// Colour, dash and marker; the same for the same name in every panel.
     pub(super) slot: Slot,
@@ -75,9 +76,11 @@ impl Facets {
         distinct(self.all.iter().flat_map(|facet| &facet.members).map(|member| &member.label)).len()
     }
 
-    /// The slot of curves of this name, if there are any.
+    /// The slot of curves of this name, with or without its factor, if there are any.
     pub(super) fn slot_of_name(&self, name: &str) -> Option<Slot> {
-        self.members().find(|member| member.label == name).map(|member| member.slot)
+        let is_it =
+            |label: &str| label == name || label.strip_suffix(name).is_some_and(|it| it.ends_with(' '));
+        self.members().find(|member| is_it(&member.label)).map(|member| member.slot)
     }
 
     /// The slot of a system's curves, if systems make the curves.
@@ -121,14 +124,20 @@ fn curves(model: &ReportModel) -> Curves {
 /// A line's panel and its name there.
 fn place(model: &ReportModel, curves: &Curves, line: &LineName) -> (Vec<Part>, String) {
     let levels = model.factors.iter().cloned().map(Some).zip(line.levels.iter().cloned());
+    let level = |index: usize| level_name(&model.factors[index], &line.levels[index]);
     match *curves {
         Curves::Systems => (levels.collect(), line.system_name.clone()),
-        Curves::Combinations => (Vec::new(), line.levels.join(", ")),
+        Curves::Combinations => {
+            let differs =
+                |index: &usize| model.lines.iter().any(|other| other.levels[*index] != line.levels[*index]);
+            let parts: Vec<String> = (0..line.levels.len()).filter(differs).map(level).collect();
+            (Vec::new(), parts.join(", "))
+        }
         Curves::Factor(factor) => {
             let several = model.lines.iter().any(|other| other.system != line.system);
             let system = several.then(|| (None, line.system_name.clone()));
             let others = levels.enumerate().filter(|(index, _)| *index != factor).map(|(_, part)| part);
-            (system.into_iter().chain(others).collect(), line.levels[factor].clone())
+            (system.into_iter().chain(others).collect(), level(factor))
         }
     }
 }

@@ -25,12 +25,10 @@ pub(super) fn questions(page: &Page<'_>) -> Option<Figure> {
     if rows.iter().filter(|row| row.ratio.is_some()).count() < 2 {
         return None;
     }
-    let title = super::titles::answer(page, &[judged_by]).unwrap_or_else(|| {
-        let metric = names::metric(judged_by, page.lang);
-        fill!(page::CHART_TITLE_QUESTIONS, page.lang, metric)
-    });
+    let topic = fill!(page::CHART_TITLE_QUESTIONS, page.lang, metric = names::metric(judged_by, page.lang));
+    let title = super::titles::answer(page, &[judged_by]).unwrap_or_else(|| topic.clone());
     let id = format!("questions-{}", measures::metric(judged_by).0);
-    Some(figure(page, &id, title, vec![ForestGroup { title: String::new(), rows }]))
+    Some(figure(page, &id, title, vec![ForestGroup { title: String::new(), rows }]).about(topic))
 }
 
 /// All forest plots of comparisons; a single ratio needs none.
@@ -81,7 +79,7 @@ fn figure(page: &Page<'_>, id: &str, title: String, groups: Vec<ForestGroup>) ->
     let captions = vec![fill!(caption, page.lang, margin)];
     let labels = Labels { id, title: &title, description: &description };
     let chart = Drawn::of(labels, |drawing| chart.draw(drawing));
-    Figure { id: id.to_owned(), title, captions, chart, data: None }
+    Figure { id: id.to_owned(), title, topic: None, captions, chart, data: None }
 }
 
 fn title(page: &Page<'_>, metric: Metric, all: &[&Comparison]) -> String {

@@ -112,7 +112,7 @@ fn figure(
     }
     let labels = Labels { id: &id, title: &title, description: &description };
     let chart = Drawn::of(labels, |drawing| chart.draw(drawing));
-    Figure { id, title, captions, chart, data: None }
+    Figure { id, title, topic: None, captions, chart, data: None }.about(page.text(&texts::GROWTH))
 }
 
 /// The first statement about treatments of this figure.

@@ -36,7 +36,7 @@ pub(super) fn of_treatment(page: &Page<'_>, treatment: usize) -> Option<Figure> 
     let captions = page.is_alone().then(|| page.text(&page::CHART_CAPTION_HEAT).to_owned());
     let title = fill!(page::CHART_HEAT_OF, page.lang, trial);
     let chart = page.drawn(labels, |drawing| chart.draw(drawing));
-    Some(Figure { id, title, captions: captions.into_iter().collect(), chart, data: None })
+    Some(Figure { id, title, topic: None, captions: captions.into_iter().collect(), chart, data: None })
 }
 
 /// `12.0 to 13.0 s: 3,420 committed, most in 0.75 ms to 1.0 ms, none took more than 5.6 ms`.

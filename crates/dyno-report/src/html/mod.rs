@@ -1,8 +1,8 @@
 //! The report as one HTML file: no script needed, no network, charts as SVG inside the page, ready for A4.
 //!
 //! # Layout
-//! The page's order is that of the questions a reader asks: [`summary`] (what follows), [`charts`] with [`curve_figures`] and [`trade`], and [`percentiles`] (what it looks like),
-//! [`tables`] (figures, comparisons, audit, doubts), [`details`] (treatment by treatment), [`setting`] (machine, systems,
+//! The page's order is that of the questions a reader asks: [`tiles`] (the figures), [`summary`] (what follows), [`charts`] with [`curve_figures`] and [`trade`], and [`percentiles`] (what it looks like),
+//! [`tables`] (figures, comparisons, audit, warnings), [`details`] (treatment by treatment), [`setting`] (machine, systems,
 //! spec, method). [`test_report`] is another page of the same parts. [`facets`] decides which lines share a panel; tables are those of all forms (`crate::tables`), laid out by `crate::grid`.
 //!
 //! # Invariants
@@ -29,6 +29,7 @@ mod tables;
 mod test_report;
 #[cfg(test)]
 mod tests;
+mod tiles;
 mod titles;
 mod trade;
 
@@ -60,18 +61,24 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
         ("setting", &headings::PROVENANCE),
         ("method", &headings::METHOD),
     ]);
+    let links = links.filter(|(id, _)| match *id {
+        "comparisons" => tables::has_comparisons(&page),
+        "audit" => !model.audits.is_empty(),
+        _ => true,
+    });
     let body = html! { body {
         main {
             (summary::header(&page))
+            (tiles::markup(&page))
             (summary::conclusions(&page, first.first()))
             nav aria-label=(page.text(&words::PAGE_CONTENTS)) {
                 @for (id, heading) in links { a href={ "#" (id) } { (page.text(heading)) } " " }
                 button #open-all type="button" hidden { (page.text(&words::PAGE_OPEN_ALL)) }
             }
-            @for figure in main { (figure.markup(&page)) }
-            (page.folded_figures(&more))
             (tables::section(&page, faults))
             (tables::results(&page))
+            @for figure in main { (figure.markup(&page)) }
+            (page.folded_figures(&more))
             @for part in loads { (tables::section(&page, vec![part])) }
             (tables::section(&page, sections::limits(model, lang)))
             (tables::section(&page, sections::questions(model, lang)))

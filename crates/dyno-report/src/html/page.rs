@@ -5,7 +5,7 @@ use crate::cell::Cell;
 use crate::chart::frame::Drawn;
 use crate::chart::svg::{Chart, Drawing, Labels, STYLE_SHEET};
 use crate::grid;
-use crate::messages::{Lang, Message, fill, page};
+use crate::messages::{Lang, Message, fill, headings, page};
 use crate::table::Table;
 use crate::words::Word;
 use dyno_analysis::model::ReportModel;
@@ -117,6 +117,8 @@ pub(super) struct Figure {
     pub(super) id: String,
     /// The finding, or what is drawn.
     pub(super) title: String,
+    /// What is drawn, where the title is a finding: the first screen says that in a sentence already.
+    pub(super) topic: Option<String>,
     /// What marks and bars are, and n.
     pub(super) captions: Vec<String>,
     pub(super) chart: Drawn,
@@ -125,14 +127,39 @@ pub(super) struct Figure {
 }
 
 impl Figure {
+    /// The figure, whose title may be a finding, with what it shows of.
+    pub(super) fn about(self, topic: impl Into<String>) -> Self {
+        Self { topic: Some(topic.into()), ..self }
+    }
+
     pub(super) fn markup(&self, page: &Page<'_>) -> Markup {
+        let caption = html! {
+            @if !self.captions.is_empty() {
+                div.caption { @for caption in &self.captions { p { (grid::unbroken(caption)) } } }
+            }
+        };
+        self.titled(page, &self.title, &caption)
+    }
+
+    /// The figure on the first screen, which has its own sentences: what is drawn over it, and how to read it folded below.
+    pub(super) fn heading_markup(&self, page: &Page<'_>) -> Markup {
+        let caption = html! {
+            @if !self.captions.is_empty() {
+                details.caption.paper {
+                    summary { (page.text(&headings::METHOD)) }
+                    @for caption in &self.captions { p { (grid::unbroken(caption)) } }
+                }
+            }
+        };
+        self.titled(page, self.topic.as_deref().unwrap_or(&self.title), &caption)
+    }
+
+    fn titled(&self, page: &Page<'_>, title: &str, caption: &Markup) -> Markup {
         html! {
             figure id=(self.id) {
-                figcaption { strong { (grid::unbroken(&self.title)) } }
+                figcaption { strong { (grid::unbroken(title)) } }
                 div.scroll { (PreEscaped(self.chart.inline())) }
-                @if !self.captions.is_empty() {
-                    div.caption { @for caption in &self.captions { p { (grid::unbroken(caption)) } } }
-                }
+                (caption)
             }
             // Outside the figure, which is kept on one page.
             @if let Some(data) = &self.data {

@@ -90,7 +90,7 @@ fn figure(
     };
     let labels = Labels { id: &id, title: &title, description: &description };
     let chart = page.drawn(labels, |drawing| chart.draw(drawing));
-    Some(Figure { id, title, captions: Vec::new(), chart, data: None })
+    Some(Figure { id, title, topic: None, captions: Vec::new(), chart, data: None })
 }
 
 /// At most `most` of the points, evenly by position, the first and the last always.

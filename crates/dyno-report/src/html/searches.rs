@@ -43,7 +43,7 @@ pub(super) fn figure(page: &Page<'_>) -> Option<Figure> {
     let at_limit = |x| CurvePoint { x, value: Some(search.below), ..CurvePoint::default() };
     let points = met.into_iter().map(at_limit).collect();
     all.push(Curve { label: limit.clone(), slot: Slot(rows.len()), style: Style::Published, points });
-    let panels = vec![CurvePanel { title: String::new(), curves: all, has_own_axis: false }];
+    let panels = vec![CurvePanel { title: String::new(), curves: all, ..CurvePanel::default() }];
     let (over, axis) = axes(page, search.most, search.measure);
     let title = page.text(&page::CHART_TITLE_SEARCH).to_owned();
     let mut captions = vec![fill!(page::CHART_CAPTION_SEARCH, page.lang, limit)];

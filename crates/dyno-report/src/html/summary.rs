@@ -1,18 +1,18 @@
-//! The top of the page, one screen: title, what follows from the figures, how sure that is, what it rests on, and what would change it.
+//! The top of the page, one screen: title, the first chart, and at most three sentences that follow from the figures. How sure they are, what they rest on and what
+//! would change them stands with the warnings.
 
 use super::page::{Figure, Page};
 use crate::figures;
 use crate::grid::unbroken;
-use crate::messages::{conclusion, fill, finding, headings, names, notes, page};
+use crate::messages::{conclusion, fill, headings, names, notes, page};
 use crate::notes::origin;
 use crate::words;
-use dyno_analysis::model::{Conclusion, FindingRow, LimitVerdict, TrialState, Verdict};
+use dyno_analysis::model::{Conclusion, LimitVerdict, TrialState, Verdict};
 use dyno_model::audit::AuditVerdict;
-use dyno_model::finding::{Finding, Severity};
 use maud::{Markup, html};
 
-/// Doubts named on the first screen.
-const DOUBTS: usize = 3;
+/// Sentences on the first screen.
+const SENTENCES: usize = 3;
 /// With the scatter seen, more blocks than this are no advice.
 const BLOCKS_MAX: u32 = 50;
 
@@ -39,13 +39,14 @@ fn to_the_minute(time: &str) -> String {
     time.get(..16).map_or_else(|| time.to_owned(), |minute| minute.replace('T', " "))
 }
 
-/// What the figures say, the first chart, and beside them how far that can be trusted.
+/// The first chart, and beside it what the figures say.
 pub(super) fn conclusions(page: &Page<'_>, figure: Option<&Figure>) -> Markup {
     let (shown, rest) = shown(page);
     let more = fill!(page::PAGE_MORE_CONCLUSIONS, page.lang, number = rest.len());
     html! {
         section #conclusions {
-            div.answer.tall[figure.is_some_and(|figure| figure.chart.is_tall(shown.len()))] {
+            div.answer {
+                @if let Some(figure) = figure { div.first { (figure.heading_markup(page)) } }
                 div.said {
                     h2 { (page.text(&headings::CONCLUSIONS)) }
                     @if shown.is_empty() && rest.is_empty() { p { (page.text(&notes::NOTE_NOTHING)) } }
@@ -57,51 +58,48 @@ pub(super) fn conclusions(page: &Page<'_>, figure: Option<&Figure>) -> Markup {
                         }
                     }
                 }
-                @if let Some(figure) = figure { div.first { (figure.markup(page)) } }
-                dl.facts {
-                    dt { (page.text(&page::PAGE_SURE)) } dd { (unbroken(&sure(page))) }
-                    dt { (page.text(&page::PAGE_RESTS_ON)) } dd { (rests_on(page)) }
-                    dt { a href="#validity" { (page.text(&page::PAGE_DOUBTS)) } } dd { (doubts(page)) }
-                    dt { (page.text(&page::PAGE_CHANGE)) } dd { (unbroken(&change(page))) }
-                }
             }
         }
     }
 }
 
-/// What stands on the first screen, and what is folded: of losses the worst, and pairs and peaks only where no question was asked.
+/// How sure the answers are, what they rest on, and what would change them.
+pub(super) fn trust(page: &Page<'_>) -> Markup {
+    html! {
+        dl.facts {
+            div { dt { (page.text(&page::PAGE_SURE)) } dd { (unbroken(&sure(page))) } }
+            div { dt { (page.text(&page::PAGE_RESTS_ON)) } dd { (rests_on(page)) } }
+            div { dt { (page.text(&page::PAGE_CHANGE)) } dd { (unbroken(&change(page))) } }
+        }
+    }
+}
+
+/// What stands on the first screen, and what is folded: of each kind the first, and pairs and peaks only where no question was asked. What is neither has rows in a
+/// table: questions and limits.
 fn shown<'a>(page: &Page<'a>) -> (Vec<&'a Conclusion>, Vec<&'a Conclusion>) {
     let all = &page.model.conclusions;
     let has_losses = all.iter().any(|it| matches!(it, Conclusion::LostUpdates { .. }));
     let most = |conclusion: &Conclusion| match conclusion {
         it if page.model.is_beside_answers(it) => 0,
         Conclusion::NoLostUpdates { .. } if has_losses => 0,
-        Conclusion::Question { .. } | Conclusion::Limit { .. } => 3,
-        Conclusion::Comparison { .. }
-        | Conclusion::PeakThroughput { .. }
-        | Conclusion::GrowthCourse { .. } => 3,
         Conclusion::LostUpdates { .. } => 1,
-        Conclusion::Fault { .. } => 12,
-        _ => 2,
+        Conclusion::Question { .. } => 2,
+        _ => SENTENCES,
     };
     let kind = std::mem::discriminant::<Conclusion>;
-    let is_shown =
+    let is_among_first =
         |at: usize| all[..at].iter().filter(|before| kind(before) == kind(&all[at])).count() < most(&all[at]);
-    let (shown, rest): (Vec<_>, Vec<_>) = all.iter().enumerate().partition(|(at, _)| is_shown(*at));
-    let only =
-        |them: Vec<(usize, &'a Conclusion)>| them.into_iter().map(|(_, conclusion)| conclusion).collect();
-    (only(shown), only(rest))
+    let mut first: Vec<usize> = (0..all.len()).filter(|at| is_among_first(*at)).collect();
+    first.truncate(SENTENCES);
+    let has_row = |it: &Conclusion| matches!(it, Conclusion::Question { .. } | Conclusion::Limit { .. });
+    let rest = (0..all.len()).filter(|at| !first.contains(at) && !has_row(&all[*at]));
+    (first.iter().map(|at| &all[*at]).collect(), rest.map(|at| &all[at]).collect())
 }
 
 fn sure(page: &Page<'_>) -> String {
     let rules = &page.model.comparison_rules;
     let model = page.model;
-    let asked = model.questions.iter().map(|it| (it.metric, it.effect));
-    // Where each has a single cell, the pairs are what is asked.
-    let pairs =
-        model.comparisons.iter().map(|it| (it.metric, it.effect)).filter(|_| model.questions.is_empty());
-    let asked = asked.chain(pairs).filter(|(metric, _)| *metric == model.judged_by);
-    let verdicts: Vec<Verdict> = asked.filter_map(|(_, effect)| effect.verdict).collect();
+    let verdicts = model.asked();
     let decided = verdicts.iter().filter(|verdict| verdict.is_decided()).count();
     let alpha = figures::limit(rules.alpha * 100.0);
     if page.model.comparisons.is_empty() {
@@ -134,33 +132,6 @@ fn rests_on(page: &Page<'_>) -> Markup {
         }
         (page.text(&notes::NOTE_WORDS)) (page.lang.space)
         span.alarm[violated > 0] { (fill!(message, page.lang, checked, violated)) }
-    }
-}
-
-/// How many trials are doubted, and why: that a server stood still always, then what weighs most.
-fn doubts(page: &Page<'_>) -> Markup {
-    let model = page.model;
-    let stands_still =
-        |row: &&FindingRow| matches!(row.finding, Finding::Stall { .. } | Finding::Collapse { .. });
-    let others = model.findings.iter().filter(|row| !stands_still(row) && row.severity > Severity::Note);
-    let named = model.findings.iter().filter(stands_still).chain(others).take(DOUBTS);
-    let is_doubted = |trial: &&dyno_analysis::model::TrialRow| {
-        matches!(trial.state, TrialState::Warned | TrialState::Invalid)
-    };
-    let doubted = model.trials.iter().filter(is_doubted).count();
-    let (measured, kinds) = (model.completeness.measured, model.findings.len());
-    html! {
-        @if model.findings.is_empty() {
-            (page.text(&page::PAGE_DOUBTS_NONE))
-        } @else {
-            (fill!(page::PAGE_DOUBTS_TRIALS, page.lang, doubted, measured, kinds))
-            ul { @for row in named {
-                li {
-                    (unbroken(&finding::sentence(&row.finding, page.lang))) (page.lang.space)
-                    span.pm { (fill!(page::PAGE_REACH, page.lang, reach = crate::notes::reach(model, row, page.lang))) }
-                }
-            } }
-        }
     }
 }
 

@@ -8,7 +8,7 @@ use crate::notes::{Loops, comparison_rules};
 use crate::sections::Section;
 use crate::table::Table;
 use crate::{tables, words};
-use dyno_analysis::model::TreatmentRow;
+use dyno_analysis::model::{TreatmentRow, TrialRow, TrialState};
 use dyno_model::audit::AuditVerdict;
 use maud::{Markup, html};
 use std::collections::BTreeSet;
@@ -145,11 +145,8 @@ pub(super) fn comparisons(page: &Page<'_>) -> Markup {
     let rules = [comparison_rules(page.model, page.lang).as_str(), page.text(&notes::NOTE_DETECTABLE)]
         .join(page.lang.space);
     html! {
-        section #comparisons {
+        @if has_comparisons(page) { section #comparisons {
             h2 { (page.text(&headings::COMPARISONS)) }
-            @if page.model.comparisons.is_empty() {
-                p { (page.text(&page::PAGE_NO_COMPARISONS)) }
-            } @else {
                 @let figures = super::forests::figures(page);
                 // Questions have a forest of their own at the top.
                 @if figures.len() > 2 || !page.model.questions.is_empty() {
@@ -165,9 +162,13 @@ pub(super) fn comparisons(page: &Page<'_>) -> Markup {
                     h3 { (page.text(&growth::GROWTH_COMPARISONS)) }
                     (page.all_rows(steps, Some(fill!(growth::GROWTH_COMPARISONS_NOTE, page.lang, family))))
                 }
-            }
-        }
+        } }
     }
+}
+
+/// True where there is something to compare.
+pub(super) fn has_comparisons(page: &Page<'_>) -> bool {
+    !page.model.comparisons.is_empty()
 }
 
 /// What the data said.
@@ -176,9 +177,8 @@ pub(super) fn audit(page: &Page<'_>) -> Markup {
     let table = tables::audits(page.model);
     let has_updates = audits.iter().any(|row| row.updates.is_some());
     html! {
-        section #audit {
+        @if !audits.is_empty() { section #audit {
             h2 { (page.text(&headings::AUDIT)) }
-            @if audits.is_empty() { p { (page.text(&page::PAGE_NO_AUDIT)) } }
             @if has_updates {
                 @let witnesses = crate::notes::witnesses(page.model, page.lang);
                 @let losses = tables::losses(page.model);
@@ -208,7 +208,7 @@ pub(super) fn audit(page: &Page<'_>) -> Markup {
             @for row in audits { @for reason in &row.not_run {
                 p.note { (names::labelled(&names::treatment(page.model, row.treatment, page.lang), &said(reason, page.lang), page.lang)) }
             } }
-        }
+        } }
     }
 }
 
@@ -246,15 +246,19 @@ fn contents(page: &Page<'_>) -> Markup {
     }
 }
 
-/// Doubts, and the generator's view of itself.
+/// Warnings, and the generator's view of itself.
 pub(super) fn validity(page: &Page<'_>) -> Markup {
     let model = page.model;
+    let is_doubted = |trial: &&TrialRow| matches!(trial.state, TrialState::Warned | TrialState::Invalid);
+    let doubted = model.trials.iter().filter(is_doubted).count();
     html! {
         section #validity {
             h2 { (page.text(&headings::VALIDITY)) }
+            (super::summary::trust(page))
             @if model.findings.is_empty() {
                 p { (page.text(&page::PAGE_NO_FINDINGS)) }
             } @else {
+                p { (fill!(page::PAGE_DOUBTS_TRIALS, page.lang, doubted, measured = model.completeness.measured, kinds = model.findings.len())) }
                 ul.conclusions { @for row in &model.findings { li {
                     span { (page.chip(words::severity(row.severity))) }
                     @let reach = crate::notes::reach(model, row, page.lang);

@@ -1,6 +1,6 @@
 //! What response times cost: over throughput where clients make it, over the rate at which transactions arrive where that is given.
 
-use super::curve_figures::{Over, PANELS, curve_point, curves, points_caption, times};
+use super::curve_figures::{Over, PANELS, curve_point, curves, limits, points_caption, times};
 use super::facets::{Facet, Member};
 use super::page::{Figure, Page};
 use super::titles;
@@ -36,7 +36,7 @@ pub(super) fn over_throughput(page: &Page<'_>) -> Option<Figure> {
     let panel = |facet: &Facet| {
         let curves: Vec<Curve> = facet.members.iter().filter_map(curve).collect();
         let title = facet.heading().to_owned();
-        (!curves.is_empty()).then_some(CurvePanel { title, curves, has_own_axis: false })
+        (!curves.is_empty()).then_some(CurvePanel { title, curves, ..CurvePanel::default() })
     };
     let panels: Vec<CurvePanel> = page.facets.all.iter().filter_map(panel).take(PANELS).collect();
     if panels.is_empty() || model.has_open_loop() {
@@ -79,7 +79,8 @@ pub(super) fn over_rate(page: &Page<'_>) -> Option<Figure> {
             points: line.points.iter().filter_map(point).collect(),
         };
         let curves = model.rates.iter().enumerate().map(curve).collect();
-        Some(CurvePanel { title: (*title).to_owned(), curves, has_own_axis: false })
+        let (title, limits) = ((*title).to_owned(), limits(page, *metric));
+        Some(CurvePanel { title, curves, limits, ..CurvePanel::default() })
     };
     let panels: Vec<CurvePanel> = measures.iter().filter_map(panel).collect();
     let points = || panels.iter().flat_map(|panel| &panel.curves).flat_map(|curve| &curve.points);
@@ -94,5 +95,6 @@ pub(super) fn over_rate(page: &Page<'_>) -> Option<Figure> {
     }
     let over = Over { title: page.text(&page::CHART_OFFERED), is_measured: false };
     let columns = Some(panels.len());
-    Some(curves(page, ("over-rate".to_owned(), title), (Some(over), axis), columns, panels, captions))
+    let figure = curves(page, ("over-rate".to_owned(), title), (Some(over), axis), columns, panels, captions);
+    Some(figure.about(page.text(&page::CHART_TITLE_RATES)))
 }

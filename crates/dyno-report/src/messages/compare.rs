@@ -39,6 +39,10 @@ pub(crate) fn about(over_all: &OverAll, lang: Lang) -> String {
 
 /// An effect over all treatments as sentences.
 pub(crate) fn answer(model: &CompareModel, over_all: &OverAll, lang: Lang) -> String {
+    answer_sentences(model, over_all, lang).join(lang.space)
+}
+
+fn answer_sentences(model: &CompareModel, over_all: &OverAll, lang: Lang) -> Vec<String> {
     let levels = model.treatments.first().map_or(&[][..], |pair| &pair.name.levels);
     let factors: Vec<String> = levels.iter().map(|level| level.factor.clone()).collect();
     let answer = Answer {
@@ -53,7 +57,7 @@ pub(crate) fn answer(model: &CompareModel, over_all: &OverAll, lang: Lang) -> St
         factors: &factors,
         margin: model.rules.margin,
     };
-    answer.sentences(lang).join(lang.space)
+    answer.sentences(lang)
 }
 
 /// A doubt as a whole sentence.
@@ -178,17 +182,53 @@ pub(crate) fn outcome(model: &CompareModel, lang: Lang) -> String {
     };
     let mut sentences = vec![fill!(message, lang, sentence = answer(model, lead, lang))];
     sentences.extend(treatments(model, lead.effect.verdict == Some(verdict), lang));
-    let others = |message: Message, wanted: Verdict| {
-        let all = model.over_all.iter().filter(|it| it.metric != lead.metric);
-        let all = all.filter(|it| it.effect.verdict == Some(wanted));
-        let names: Vec<String> = all.map(|it| about(it, lang)).collect();
-        (!names.is_empty()).then(|| fill!(message, lang, metrics = list(lang, &names)))
-    };
-    sentences.extend(others(ALSO_WORSE, Verdict::Worse));
-    sentences.extend(others(ALSO_BETTER, Verdict::Better));
-    sentences.extend(others(ALSO_EQUIVALENT, Verdict::Equivalent));
-    sentences.extend(others(NOT_DECIDED, Verdict::Inconclusive));
+    let kinds = [
+        (ALSO_WORSE, Verdict::Worse),
+        (ALSO_BETTER, Verdict::Better),
+        (ALSO_EQUIVALENT, Verdict::Equivalent),
+        (NOT_DECIDED, Verdict::Inconclusive),
+    ];
+    sentences
+        .extend(kinds.into_iter().filter_map(|(message, wanted)| others(model, lead, message, wanted, lang)));
     sentences.join(lang.space)
+}
+
+/// Sentences of a page's first screen.
+const SENTENCES: usize = 3;
+
+/// The same for a page, which has tiles and tables: at most three sentences, what was decided first and what is worse next.
+pub(crate) fn first_sentences(model: &CompareModel, lang: Lang) -> Vec<String> {
+    let lead = model.over_all.iter().find(|it| it.effect.verdict == Some(model.outcome.verdict));
+    let Some(lead) = lead.or(model.headline()).filter(|_| model.outcome.verdict != Verdict::Invalid) else {
+        return vec![outcome(model, lang)];
+    };
+    let mut sentences = answer_sentences(model, lead, lang);
+    let min = model.rules.min_repeats;
+    if lead.effect.p.is_none() && lead.effect.verdict == Some(Verdict::Inconclusive) {
+        sentences.push(fill!(COMPARE_NOTE_FEW, lang, min));
+        return sentences;
+    }
+    let more = sentences.split_off(1);
+    sentences.extend(others(model, lead, ALSO_WORSE, Verdict::Worse, lang));
+    sentences.extend(treatments(model, lead.effect.verdict == Some(model.outcome.verdict), lang));
+    sentences.extend(others(model, lead, NOT_DECIDED, Verdict::Inconclusive, lang));
+    sentences.extend(more);
+    sentences.truncate(SENTENCES);
+    sentences
+}
+
+/// The other metrics that came out so, in a sentence.
+fn others(
+    model: &CompareModel,
+    lead: &OverAll,
+    message: Message,
+    wanted: Verdict,
+    lang: Lang,
+) -> Option<String> {
+    let all = model.over_all.iter().filter(|it| it.metric != lead.metric);
+    let all = all.filter(|it| it.effect.verdict == Some(wanted));
+    let names: Vec<String> = all.map(|it| about(it, lang)).collect();
+    (!names.is_empty()).then(|| fill!(message, lang, metrics = list(lang, &names)))
 }
 
 /// In how many treatments new is worse; and in how many better, where only these say so.

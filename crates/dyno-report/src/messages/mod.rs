@@ -22,7 +22,7 @@ mod stored;
 pub(crate) use languages::Message;
 #[cfg(test)]
 pub(crate) use languages::en::ALL;
-pub(crate) use languages::en::{checkup, columns, headings, notes, page, plan, preflight, terminal};
+pub(crate) use languages::en::{checkup, columns, headings, notes, page, plan, preflight, terminal, tiles};
 pub use languages::{EN, LANGUAGES, Lang};
 pub(crate) use message::fill;
 pub(crate) use names::list;

@@ -11,6 +11,7 @@ use dyno_analysis::stats::verdict::Rules;
 use dyno_model::limit::{Limit, LimitMeasure};
 use dyno_model::plan::StopRule;
 use dyno_store::fixture::{Shape, grown_run};
+use std::collections::BTreeMap;
 
 /// Words in a row that make a piece of a sentence.
 const WORDS: usize = 3;
@@ -74,7 +75,7 @@ fn english(report: &str) -> Vec<String> {
 }
 
 /// A comparison in which most of what can differ does.
-fn compared() -> CompareModel {
+pub(super) fn compared() -> CompareModel {
     let (base, mut new) = (tiny().run("a"), tiny().run("b"));
     new.environment.virtualisation = "virtual machine, container".to_owned();
     new.environment.cpu_logical += 2;
@@ -83,7 +84,7 @@ fn compared() -> CompareModel {
         treatment.load.stop = StopRule::TransactionsPerClient(50);
         treatment.load.workers = Some(1);
     }
-    let side = |run| Side { folder: "side".to_owned(), runs: vec![run] };
+    let side = |run| Side { folder: "side".to_owned(), runs: vec![run], courses: BTreeMap::new() };
     let question = Question { metrics: METRICS.to_vec(), rules: Rules::default(), systems: Vec::new() };
     dyno_analysis::compare::compare(&side(base), &side(new), &question).expect("comparable")
 }

@@ -3,7 +3,6 @@ const frame = document.getElementById("page");
 frame.addEventListener("load", () => {
   const page = frame.contentDocument, view = frame.contentWindow, found = new Set();
   const say = (kind, text) => found.add(kind + ": " + text.replace(/\s+/g, " ").trim().slice(0, 120));
-  if (!isPaper) { page.querySelectorAll("details").forEach((it) => { it.open = true; }); }
   const isShown = (element) => element.getClientRects().length > 0;
   const shown = (selector, within) => [...(within || page).querySelectorAll(selector)].filter(isShown);
   const extent = (node, from, to) => {
@@ -12,6 +11,12 @@ frame.addEventListener("load", () => {
     return range.getBoundingClientRect();
   };
   const width = page.documentElement.clientWidth;
+  // The first screen has the tiles, and a broad one the beginning of the chart, too.
+  for (const tiles of shown(".tiles")) {
+    const box = tiles.getBoundingClientRect(), chart = shown("figure svg")[0];
+    if (!isPaper && (box.top > 420 || width > 1000 && (box.bottom > 900 || chart && chart.getBoundingClientRect().top > 800))) { say("late", tiles.textContent); }
+  }
+  if (!isPaper) { page.querySelectorAll("details").forEach((it) => { it.open = true; }); }
   if (!isPaper && page.documentElement.scrollWidth > width) { say("wider than the page", page.documentElement.scrollWidth + " > " + width); }
   for (const part of shown(".scroll,.wide")) {
     if (!isPaper && part.scrollWidth > part.clientWidth + 1) { say("sideways", part.textContent); }

@@ -1,12 +1,13 @@
 //! What a browser makes of pages: nothing cut, nothing over another, no word broken, no heading without content; on a telephone, on a
 //! screen and by the rules for paper.
 
+use super::languages::compared;
 use super::{rush, tiny_model};
 use crate::messages::{EN, LANGUAGES};
-use crate::{Format, html, render};
+use crate::{Format, compare, html, render};
 use dyno_analysis::analyse;
-use dyno_analysis::model::{Conclusion, ReportModel, Validity};
-use dyno_store::fixture::{Shape, grown_run};
+use dyno_analysis::model::Validity;
+use dyno_store::fixture::Shape;
 use std::path::Path;
 use std::process::Command;
 
@@ -117,7 +118,9 @@ fn no_page_of_any_language_has_cut_or_overlapping_labels_broken_words_or_bare_he
     for lang in LANGUAGES {
         let report = render(rush(), Format::Html, lang);
         let test_report = html::test_report(tiny_model(), lang);
-        for (name, page) in [("report", &report), ("test report", &test_report)] {
+        let comparison = compare::render(&compared(), Format::Html, lang);
+        for (name, page) in [("report", &report), ("test report", &test_report), ("comparison", &comparison)]
+        {
             for medium in [Medium::Screen(1280), Medium::Screen(390), Medium::Paper] {
                 let found = faults(page, medium, folder.path());
                 assert_eq!(found, [""; 0], "{name}, {}", lang.code);
@@ -155,33 +158,10 @@ fn the_first_chart_stands_on_the_first_page_of_paper() {
         let marked = report.replace("<div class=\"first\">", "<div class=\"first\"><h3>the chart</h3>");
         assert_ne!(report, marked);
         let (_, headings) = printed(&marked, folder.path());
-        // The outline has what is below a heading before it: the chart, and the conclusions, which stand on the first page.
+        // The outline has what is below a heading before it: the conclusions, and the chart, which stand on the first page.
         let pages: Vec<usize> = headings.iter().map(|(page, _)| *page).take(2).collect();
         assert_eq!(pages, [pages[1]; 2], "{}", lang.code);
     }
-}
-
-#[test]
-fn what_an_answer_rests_on_stands_before_a_chart_that_takes_most_of_a_page() {
-    if !has_browser() {
-        return;
-    }
-    let folder = tempfile::tempdir().expect("scratch");
-    let report = render(&analyse(&grown_run(3)), Format::Html, EN);
-    assert!(
-        report.contains("class=\"answer tall\"") && !render(rush(), Format::Html, EN).contains("answer tall")
-    );
-    let marked = report.replace("<dl class=\"facts\">", "<h3>the facts</h3><dl class=\"facts\">");
-    assert_ne!(report, marked);
-    let (_, headings) = printed(&marked, folder.path());
-    assert_eq!(headings[0].0, headings[1].0);
-    // So it stands where many sentences leave less room.
-    let is_tall = |sentences: usize| {
-        let conclusions = vec![Conclusion::Fault { row: 0 }; sentences];
-        let model = ReportModel { conclusions, ..super::faults::harmed() };
-        render(&model, Format::Html, EN).contains("class=\"answer tall\"")
-    };
-    assert_eq!([1, 9].map(is_tall), [false, true]);
 }
 
 /// Headings that take no room, so many that the page on which they are printed is told from others.
@@ -275,7 +255,7 @@ fn each_fault_of_a_layout_is_seen() {
         .narrow{width:30px;overflow-wrap:anywhere}th{white-space:nowrap}</style><main><h2>bare</h2><h2>next</h2>
         <div class="wide"><table><tr><th class="group">a name that is far too long for a telephone, and goes on and on</th></tr></table></div>
         <p class="narrow">unbreakable</p><p class="narrow">10 %</p><p class="narrow">1000 ms</p><p style="width:34px;word-break:keep-all">10&nbsp;%입니다</p><div class="scroll wide"><p style="width:800px">x</p></div><span class="chip" style="color:red;background:red">invalid</span><div style="width:900px">x</div>
-        <figure id="f"><svg viewBox="0 0 800 100" width="372"><text x="10" y="20">one</text><text x="14" y="22">other</text>
+        <ul class="tiles" style="margin-top:500px">late</ul><figure id="f"><svg viewBox="0 0 800 100" width="372"><text x="10" y="20">one</text><text x="14" y="22">other</text>
         <text x="790" y="60">outside the picture</text><text x="10" y="90">cut …</text></svg></figure></main>"#;
     let found = faults(planted, Medium::Screen(400), folder.path());
     for kind in [
@@ -291,6 +271,7 @@ fn each_fault_of_a_layout_is_seen() {
         "unit apart",
         "particle apart",
         "sideways",
+        "late",
     ] {
         let is_of_kind = |fault: &&String| fault.contains(&format!(": {kind}: "));
         assert!(found.iter().any(|fault| is_of_kind(&fault)), "{kind} is not seen: {found:?}");

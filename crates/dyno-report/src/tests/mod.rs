@@ -112,7 +112,7 @@ fn the_text_report_reads_like_this() {
     MySQL : MariaDB
        0.63 %         3.4 %     0 %   100 %            0 %  more blocks
 
-    Doubts about the figures
+    Warnings
     * warning (3 of 12 trials): The audit found the data violated; a figure for work
       that was lost is not a figure for work done.
     * note (12 of 12 trials): The generator shares its processors with the server,
@@ -227,7 +227,7 @@ fn the_markdown_report_reads_like_this() {
 
     Trial b01-002: client 3 (transaction 17) and client 11 (transaction 15) both read 11 from row 42, and both were told that they had committed.
 
-    ## Doubts about the figures
+    ## Warnings
 
     - warning (3 of 12 trials): The audit found the data violated; a figure for work that was lost is not a figure for work done.
     - note (12 of 12 trials): The generator shares its processors with the server, so each slows the other; compare only figures measured this way.

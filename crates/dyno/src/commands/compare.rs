@@ -30,7 +30,8 @@ pub(crate) fn compare(arguments: &CompareArguments, printer: Printer) -> Result<
         systems: arguments.systems.clone(),
     };
     let (base, new) = (load(&arguments.base)?, load(&arguments.new)?);
-    let model = judge(&base, &new, &question).map_err(|error| cannot_compare(&error))?;
+    let mut model = judge(&base, &new, &question).map_err(|error| cannot_compare(&error))?;
+    model.title.clone_from(&arguments.title);
     if arguments.format.contains(&None) {
         printer.result(&github::annotations(&model, arguments.lang))?;
         if let Some(file) = std::env::var_os(SUMMARY).filter(|file| !file.is_empty()) {

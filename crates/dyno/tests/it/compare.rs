@@ -144,6 +144,12 @@ fn forms_go_to_stdout_or_into_files() {
         let ended = bench.dyno(&["compare", "base", "new", "--format", format]);
         assert!(ended.code == 8 && ended.stdout.starts_with(beginning), "{ended}");
     }
+    let titled =
+        bench.dyno(&["compare", "base", "new", "--format", "html", "--title", "An index & its price"]);
+    for element in ["title", "h1"] {
+        let text = format!("<{element}>An index &amp; its price</{element}>");
+        assert!(titled.stdout.contains(&text), "{titled}");
+    }
     let ended = bench.dyno(&["compare", "base", "new", "--format", "text,json,html", "--out", "folder"]);
     assert_eq!(ended.code, 8, "{ended}");
     let text = fs::read_to_string(bench.path().join("folder/compare.txt")).expect("a text");

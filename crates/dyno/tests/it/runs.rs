@@ -119,8 +119,10 @@ fn runs_of_one_thing_are_reported_together_and_others_are_refused() {
         let is_row = |line: &str| line.split_whitespace().next() == Some(number);
         assert!(report.stdout.lines().any(is_row), "{clients}: {report}");
     }
-    let page = bench.dyno(&["report", "runs", "--out", "page"]);
+    let page = bench.dyno(&["report", "runs", "--out", "page", "--title", "How it scales"]);
     assert!(page.code == 0 && page.stdout.contains("page/report.html"), "{page}");
+    let text = std::fs::read_to_string(bench.path().join("page/report.html")).unwrap();
+    assert!(text.contains("<title>How it scales</title>") && text.contains("<h1>How it scales</h1>"));
     bench.file("short.toml", SHORT);
     assert!(bench.dyno(&["run", "short.toml", "--out", "other"]).is_done());
     let refused = bench.dyno(&["report", "runs", "other", "--format", "text"]);

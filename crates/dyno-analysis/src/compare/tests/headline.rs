@@ -1,6 +1,9 @@
 //! What is said first.
 
 use super::*;
+use crate::model::LimitVerdict;
+use dyno_model::limit::{Limit, LimitMeasure};
+use dyno_store::TrialOutcome;
 
 #[test]
 fn the_headline_is_what_was_decided_on_the_primary_metric_and_what_is_open_comes_second() {
@@ -48,4 +51,76 @@ fn the_primary_metric_is_the_one_that_the_spec_names_and_what_is_worse_elsewhere
     let model = compared(vec![by_throughput("a", 1e6)], vec![by_throughput("b", 2e6)], &asked);
     assert_eq!(model.headline().and_then(|it| it.effect.verdict), Some(Verdict::Equivalent));
     assert_eq!((model.outcome.verdict, model.outcome.worse), (Verdict::Worse, 1));
+}
+
+#[test]
+fn the_treatment_that_heads_a_comparison_is_where_the_better_side_is_best() {
+    let shape = Shape { clients: vec![1, 20], systems: 1, has_trouble: false, ..Shape::small() };
+    let model = compared(vec![shape.run("a")], vec![shape.run("b")], &[Metric::Throughput]);
+    let rate = |pair: &TreatmentPair| {
+        let of = &pair.metrics[0];
+        of.base.into_iter().chain(of.new).map(|it| it.mean).fold(0.0, f64::max)
+    };
+    let first = model.headline_treatment().expect("figures");
+    assert_eq!(model.treatments.len(), 2);
+    assert!(model.treatments.iter().all(|pair| rate(pair) <= rate(first)));
+}
+
+#[test]
+fn limits_of_both_sides_stand_beside_each_other_and_those_of_one_side_alone() {
+    let run = |name: &str, rate: f64, limits: &[f64]| {
+        let mut run = measured(name, &[rate, rate + 1.0, rate - 1.0, rate]);
+        let limit = |value: &f64| Limit {
+            measure: LimitMeasure::Throughput,
+            value: *value,
+            part: None,
+            treatments: vec![0],
+            aborts: false,
+        };
+        run.plan.limits = limits.iter().map(limit).collect();
+        run
+    };
+    let base = vec![run("a", 100.0, &[500.0])];
+    let model = compared(base, vec![run("b", 1_300.0, &[500.0, 700.0])], &[Metric::Throughput]);
+    let found: Vec<_> = model.limits.iter().map(|it| (it.value, it.base, it.new)).collect();
+    let (passed, failed) = (Some(LimitVerdict::Held), Some(LimitVerdict::Broken));
+    assert_eq!(found, [(500.0, failed, passed), (700.0, None, passed)]);
+    // The worst of several runs.
+    let two = vec![run("b", 1_300.0, &[500.0]), run("c", 400.0, &[500.0])];
+    let model = compared(vec![run("a", 100.0, &[500.0])], two, &[Metric::Throughput]);
+    assert_eq!((model.limits[0].base, model.limits[0].new), (failed, failed));
+}
+
+#[test]
+fn courses_are_drawn_where_there_is_no_curve_over_clients() {
+    let point = |start_s: f64, throughput: f64| TimelinePoint {
+        start_s,
+        length_s: 1.0,
+        is_warmup: start_s < 2.0,
+        throughput: Some(throughput),
+        failed: 0,
+        retries: 0,
+        mean_ms: None,
+        p50_ms: None,
+        p95_ms: None,
+        p99_ms: None,
+        max_ms: None,
+    };
+    let side = |name: &str, rate: f64| {
+        let run = measured(name, &[rate; 3]);
+        let course = |(trial, _): (&String, &TrialOutcome)| {
+            let points = (0..200).map(|second| point(f64::from(second), rate + f64::from(second % 2)));
+            ((name.to_owned(), trial.clone()), points.collect())
+        };
+        let courses = run.outcomes.iter().map(course).collect();
+        Side { folder: name.to_owned(), runs: vec![run], courses }
+    };
+    let (base, new) = (side("a", 100.0), side("b", 1_300.0));
+    let model = compare(&base, &new, &question(&[Metric::Throughput])).expect("comparable");
+    let [pair] = &model.courses[..] else { panic!("{:?}", model.courses) };
+    assert!(pair.base.len() <= 60 && pair.base.len() == pair.new.len());
+    assert_eq!((pair.base[0].at_s, pair.base[0].throughput, pair.new[0].throughput), (0.0, 100.5, 1_300.5));
+    let shape = Shape { clients: vec![1, 20], systems: 1, ..Shape::small() };
+    let model = compared(vec![shape.run("a")], vec![shape.run("b")], &[Metric::Throughput]);
+    assert_eq!(model.courses, []);
 }

@@ -11,9 +11,10 @@ use dyno_model::finding::Severity;
 use dyno_model::plan::Metric;
 use dyno_store::Run;
 use dyno_store::fixture::{each_record, measured, open_loop, stopped};
+use std::collections::BTreeMap;
 
 fn side(runs: Vec<Run>) -> Side {
-    Side { folder: "side".to_owned(), runs }
+    Side { folder: "side".to_owned(), runs, courses: BTreeMap::new() }
 }
 
 fn question(metrics: &[Metric]) -> Question {

@@ -3,12 +3,13 @@
 mod doubts;
 
 use super::*;
-use crate::messages::EN;
-use dyno_analysis::compare::{METRICS, Question, compare as judge, load};
+use crate::messages::{EN, LANGUAGES};
+use dyno_analysis::compare::{METRICS, Question, Side, compare as judge, load};
 use dyno_analysis::model::Verdict;
 use dyno_analysis::stats::verdict::Rules;
 use dyno_store::TrialOutcome;
-use dyno_store::fixture::Shape;
+use dyno_store::fixture::{Shape, measured};
+use std::collections::BTreeMap;
 
 /// Two runs of two systems; in the new one the second system is slower, has other settings and failed transactions, and both are
 /// measured at another number of clients, too.
@@ -241,10 +242,70 @@ fn the_page_is_one_well_formed_file_that_needs_no_network() {
     assert!(page.contains(">by ranks</td>") && page.contains(">0.66 to 0.73</td>"), "{page}");
     assert!(page.contains("chip worse") && page.contains("MySQL, 8 clients"), "{page}");
     assert!(
-        !page.contains(" src=") && !page.contains(" href=") && !page.contains("url("),
+        !page.contains(" src=")
+            && !page.replace(" href=\"#", "").contains(" href=")
+            && !page.contains("url("),
         "nothing is fetched"
     );
     assert!(page.contains("max_connections (200 in base, 500 in new)"), "{page}");
+}
+
+#[test]
+fn a_page_begins_with_tiles_both_curves_and_at_most_three_sentences_and_then_has_tables() {
+    let mut model = model();
+    for lang in LANGUAGES {
+        let page = render(&model, Format::Html, lang);
+        let (top, _) = page.split_once("<section id=\"results\">").expect("the tables");
+        let (tiles, said) = top.split_once("<div class=\"said\">").expect("the sentences");
+        let sentences = said.matches("<p>").count() - 1;
+        assert!((1..=3).contains(&sentences), "{}: {sentences}", lang.code);
+        assert!(
+            tiles.contains("<ul class=\"tiles\"") && tiles.contains("<figure id=\"overlay-throughput\">")
+        );
+        assert!(page.matches("<p>").count() <= sentences + 4, "what repeats by metric is a table: {page}");
+    }
+    let page = render(&model, Format::Html, EN);
+    for tile in [
+        "Throughput",
+        "Response time (p99)",
+        "Failed transactions",
+        "Lost commits",
+        "Valid trials",
+        "one warning",
+    ] {
+        assert!(page.contains(tile), "{tile}");
+    }
+    // The only number of clients of the second system, which is slower.
+    assert!(page.contains("<span class=\"before\">0 →</span> <b>12</b>"), "failed before and after: {page}");
+    let at = |model: &mut CompareModel, clients: u32| {
+        let mut pair = model.treatments[1].clone();
+        pair.name.clients = clients;
+        model.treatments.push(pair);
+    };
+    at(&mut model, 16);
+    let page = render(&model, Format::Html, EN);
+    let (top, _) = page.split_once("<section id=\"results\">").expect("the tables");
+    assert!(top.contains("<figure id=\"overlay-throughput\">"), "{top}");
+    assert!(top.contains(">base: base<") && top.contains(">new: new<"), "the legend names the runs: {top}");
+}
+
+#[test]
+fn one_trial_on_each_side_gives_a_change_without_a_verdict() {
+    let side = |name: &str, rate: f64| Side {
+        folder: name.to_owned(),
+        runs: vec![measured(name, &[rate])],
+        courses: BTreeMap::new(),
+    };
+    let question = Question { metrics: METRICS.to_vec(), rules: Rules::default(), systems: Vec::new() };
+    let model = judge(&side("a", 100.0), &side("b", 1_300.0), &question).expect("comparable");
+    let page = render(&model, Format::Html, EN);
+    let (top, _) = page.split_once("<section id=\"results\">").expect("the tables");
+    assert!(top.contains("<span class=\"before\">100 →</span> <b>1,300</b>"), "{top}");
+    assert!(
+        top.contains("<b>×13.0</b>") && top.contains("no verdict") && !top.contains("Not decided"),
+        "{top}"
+    );
+    assert!(top.contains("needs 3 trials on each side"), "{top}");
 }
 
 #[test]

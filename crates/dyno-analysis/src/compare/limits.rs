@@ -1,0 +1,38 @@
+//! How the limits of both sides came out.
+
+use super::model::{LimitPair, SideName};
+use crate::limits::limits;
+use crate::model::LimitRow;
+use crate::view::View;
+use dyno_model::limit::LimitPart;
+use dyno_store::{Run, RunData};
+use std::collections::BTreeMap;
+
+/// Every limit that a side has, with its worst verdict over all runs and treatments of each side.
+pub(super) fn both(base: &[Run], new: &[Run]) -> Vec<LimitPair> {
+    let mut all: Vec<LimitPair> = Vec::new();
+    let rows = |runs: &[Run]| runs.iter().flat_map(of_run).collect::<Vec<_>>();
+    let sides = [(SideName::Base, rows(base)), (SideName::New, rows(new))];
+    for (side, row) in sides.into_iter().flat_map(|(side, rows)| rows.into_iter().map(move |row| (side, row)))
+    {
+        let is_it = |it: &LimitPair| (it.measure, it.value, &it.part) == (row.measure, row.value, &row.part);
+        let at = all.iter().position(is_it).unwrap_or_else(|| {
+            let (measure, value, part) = (row.measure, row.value, row.part.clone());
+            all.push(LimitPair { measure, value, part, base: None, new: None });
+            all.len() - 1
+        });
+        let known = if side == SideName::New { &mut all[at].new } else { &mut all[at].base };
+        *known = Some(row.verdict).max(*known);
+    }
+    all
+}
+
+/// The limits of a run. Those of stages rest on files of trials, which a comparison does not read.
+fn of_run(run: &Run) -> Vec<LimitRow> {
+    if run.plan.limits.is_empty() {
+        return Vec::new();
+    }
+    let data = RunData { run: run.clone(), trials: BTreeMap::new(), statements: BTreeMap::new() };
+    let rows = limits(&View::new(&data)).into_iter();
+    rows.filter(|row| !matches!(row.part, Some(LimitPart::Stage(_)))).collect()
+}

@@ -1,0 +1,225 @@
+//! The figures that head a report: what somebody asks for who reads nothing else. Derived from the model, and no part of its JSON form.
+
+use super::{CoursePoint, Effect, Estimate, ReportModel, Timeline, TrialState, Verdict, mean_course};
+use dyno_model::audit::AuditVerdict;
+use dyno_model::lists::distinct;
+use dyno_model::plan::Metric;
+
+/// The treatments whose figures head a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Headline {
+    /// Where the only line that has figures is best.
+    One(usize),
+    /// The two sides of the only comparison, at the number of clients where the better of them is best.
+    Change {
+        /// What it is compared with.
+        baseline: usize,
+        /// What is judged.
+        subject: usize,
+    },
+    /// Where the line with the worst peak and the one with the best have theirs.
+    Ends {
+        /// The worst.
+        worst: usize,
+        /// The best.
+        best: usize,
+    },
+}
+
+/// The effect between two treatments: over everything that asks the same, where there is such an answer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Change<'a> {
+    /// The ratio, and the verdict on it.
+    pub effect: &'a Effect,
+    /// Over how many pairs of treatments.
+    pub cells: u32,
+}
+
+/// Acknowledged commits that are not in the data, over all treatments that were audited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Losses {
+    /// The worst verdict.
+    pub verdict: AuditVerdict,
+    /// At least so many.
+    pub lost: u64,
+    /// At most so many.
+    pub lost_max: u64,
+    /// Of so many acknowledged.
+    pub committed: u64,
+}
+
+impl ReportModel {
+    /// The figure of a treatment.
+    #[must_use]
+    pub fn estimate(&self, treatment: usize, metric: Metric) -> Option<Estimate> {
+        let row = &self.treatments[treatment];
+        match metric {
+            Metric::Throughput => row.throughput,
+            Metric::MeanMs => row.mean,
+            Metric::P50Ms => row.p50,
+            Metric::P95Ms => row.p95,
+            Metric::P99Ms => row.p99,
+            Metric::HighestRate | Metric::MostClients => {
+                self.searches.iter().find(|row| row.treatment == treatment)?.found
+            }
+            Metric::P90Ms | Metric::P999Ms | Metric::MaxMs => None,
+        }
+    }
+
+    /// The treatments whose figures head the report; absent without figures.
+    #[must_use]
+    pub fn headline(&self) -> Option<Headline> {
+        let has_figures = |metric: &Metric| {
+            (0..self.treatments.len()).any(|treatment| self.estimate(treatment, *metric).is_some())
+        };
+        let metric = [self.judged_by, Metric::Throughput].into_iter().find(has_figures)?;
+        // The higher, the better.
+        let worth = |treatment: usize| {
+            let mean = self.estimate(treatment, metric)?.mean;
+            Some(if metric.is_more_better() { mean } else { -mean })
+        };
+        let best = |treatments: Vec<usize>| {
+            let all = treatments.into_iter().filter_map(|treatment| Some((treatment, worth(treatment)?)));
+            all.reduce(|one, other| if other.1 > one.1 { other } else { one })
+        };
+        if self.lines.len() == 2 {
+            let pairs = self.comparisons.iter().filter(|it| it.metric == metric);
+            let pairs = pairs.filter_map(|it| Some((it, best(vec![it.subject, it.baseline])?.1)));
+            if let Some((it, _)) = pairs.reduce(|one, other| if other.1 > one.1 { other } else { one }) {
+                return Some(Headline::Change { baseline: it.baseline, subject: it.subject });
+            }
+        }
+        let of_line = |line: usize| {
+            let all = (0..self.treatments.len()).filter(|it| self.treatments[*it].line == line);
+            best(all.collect())
+        };
+        let mut peaks: Vec<(usize, f64)> = (0..self.lines.len()).filter_map(of_line).collect();
+        peaks.sort_by(|(_, one), (_, other)| one.total_cmp(other));
+        match peaks[..] {
+            [] => None,
+            [(only, _)] => Some(Headline::One(only)),
+            [(worst, _), .., (best, _)] => Some(Headline::Ends { worst, best }),
+        }
+    }
+
+    /// The effect between the two sides of a headline.
+    #[must_use]
+    pub fn change(&self, metric: Metric, baseline: usize, subject: usize) -> Option<Change<'_>> {
+        let is_it = |at: &usize| {
+            let comparison = &self.comparisons[*at];
+            (comparison.metric, comparison.baseline, comparison.subject) == (metric, baseline, subject)
+        };
+        let question = self.questions.iter().find(|it| it.comparisons.iter().any(&is_it));
+        let over_all = question.map(|it| Change { effect: &it.effect, cells: it.cells });
+        let alone = || (0..self.comparisons.len()).find(is_it).map(|at| &self.comparisons[at].effect);
+        over_all.or_else(|| alone().map(|effect| Change { effect, cells: 1 }))
+    }
+
+    /// The mean course of a treatment's valid trials.
+    #[must_use]
+    pub fn course(&self, treatment: usize) -> Vec<CoursePoint> {
+        let is_usable = |timeline: &&Timeline| {
+            let trial = self.trials.iter().find(|trial| trial.id == timeline.trial);
+            trial.is_some_and(|trial| matches!(trial.state, TrialState::Valid | TrialState::Warned))
+        };
+        let of_treatment = self.timelines.iter().filter(|timeline| timeline.treatment == treatment);
+        mean_course(of_treatment.filter(is_usable).map(|timeline| timeline.points.as_slice()))
+    }
+
+    /// Verdicts on what is asked about what the run is judged by: its questions, or the pairs where each has a single cell. Empty without verdicts.
+    #[must_use]
+    pub fn asked(&self) -> Vec<Verdict> {
+        let asked = self.questions.iter().map(|it| (it.metric, it.effect));
+        let pairs =
+            self.comparisons.iter().map(|it| (it.metric, it.effect)).filter(|_| self.questions.is_empty());
+        let of_first = asked.chain(pairs).filter(|(metric, _)| *metric == self.judged_by);
+        of_first.filter_map(|(_, effect)| effect.verdict).collect()
+    }
+
+    /// Transactions that failed for good in measured trials, and how many were begun; absent where nobody counted them.
+    #[must_use]
+    pub fn failures(&self) -> Option<(u64, u64)> {
+        let trials = self.trials.iter().filter_map(|trial| trial.figures.as_ref());
+        let counts = trials.filter_map(|it| Some((it.failed?, it.committed + it.failed? + it.unfinished)));
+        counts.reduce(|(failed, begun), (other, of)| (failed + other, begun + of))
+    }
+
+    /// What audits found missing; absent where none was made.
+    #[must_use]
+    pub fn losses(&self) -> Option<Losses> {
+        let each = self.audits.iter().filter_map(|audit| {
+            let commits = audit.commits.as_ref()?;
+            let (lost, lost_max, committed) = (commits.lost, commits.lost_max, commits.committed);
+            Some(Losses { verdict: audit.losses, lost, lost_max, committed })
+        });
+        each.reduce(|one, other| Losses {
+            verdict: one.verdict.max(other.verdict),
+            lost: one.lost + other.lost,
+            lost_max: one.lost_max + other.lost_max,
+            committed: one.committed + other.committed,
+        })
+    }
+
+    /// Limits in the order of the spec, each with its rows.
+    pub fn limits_with_rows(&self) -> impl Iterator<Item = Vec<&super::LimitRow>> {
+        let key = |row: &super::LimitRow| (row.measure, row.value.to_bits(), row.part.clone());
+        distinct(self.limits.iter().map(key))
+            .into_iter()
+            .map(move |limit| self.limits.iter().filter(|row| key(row) == limit).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dyno_store::fixture::Shape;
+
+    fn model(systems: usize, clients: Vec<u32>) -> ReportModel {
+        crate::analyse(&Shape { systems, clients, has_trouble: false, ..Shape::small() }.read())
+    }
+
+    #[test]
+    fn one_line_is_headed_by_its_best_two_by_their_change_and_more_by_worst_and_best() {
+        let one = model(1, vec![1, 20]);
+        let most = |of: &ReportModel, line: usize| {
+            let rows = of.treatments.iter().enumerate().filter(|(_, row)| row.line == line);
+            let rates = rows.filter_map(|(at, row)| Some((at, row.throughput?.mean)));
+            rates.max_by(|one, other| one.1.total_cmp(&other.1)).expect("figures").0
+        };
+        assert_eq!(one.headline(), Some(Headline::One(most(&one, 0))));
+        let two = model(2, vec![1, 20]);
+        let Some(Headline::Change { baseline, subject }) = two.headline() else { panic!("{two:?}") };
+        let (baseline_row, subject_row) = (&two.treatments[baseline], &two.treatments[subject]);
+        assert_eq!((baseline_row.line, subject_row.line, baseline_row.clients), (0, 1, subject_row.clients));
+        let change = two.change(Metric::Throughput, baseline, subject).expect("it is compared");
+        assert_eq!((change.cells, change.effect), (2, &two.questions[0].effect));
+        let alone = model(2, vec![20]);
+        let Some(Headline::Change { baseline, subject }) = alone.headline() else { panic!("{alone:?}") };
+        let change = alone.change(Metric::Throughput, baseline, subject).expect("it is compared");
+        assert_eq!((change.cells, change.effect), (1, &alone.comparisons[0].effect));
+        let three = model(3, vec![1, 20]);
+        let Some(Headline::Ends { worst, best }) = three.headline() else { panic!("{three:?}") };
+        let rate = |at: usize| three.estimate(at, Metric::Throughput).expect("a figure").mean;
+        assert!((0..3).all(|line| (rate(worst)..=rate(best)).contains(&rate(most(&three, line)))));
+        let none = ReportModel { treatments: Vec::new(), lines: Vec::new(), ..three };
+        assert_eq!(none.headline(), None);
+    }
+
+    #[test]
+    fn failures_are_counted_against_what_was_begun_and_unknown_ones_are_left_out() {
+        let mut model = model(1, vec![1]);
+        let begun = |model: &ReportModel| {
+            let all = model.trials.iter().filter_map(|trial| trial.figures.as_ref());
+            all.map(|it| it.committed + it.failed.unwrap_or(0) + it.unfinished).sum::<u64>()
+        };
+        for figures in model.trials.iter_mut().filter_map(|trial| trial.figures.as_mut()) {
+            figures.failed = Some(2);
+        }
+        let failed = 2 * model.trials.len() as u64;
+        assert_eq!(model.failures(), Some((failed, begun(&model))));
+        for figures in model.trials.iter_mut().filter_map(|trial| trial.figures.as_mut()) {
+            figures.failed = None;
+        }
+        assert_eq!(model.failures(), None);
+    }
+}

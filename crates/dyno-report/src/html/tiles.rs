@@ -1,0 +1,223 @@
+//! The tiles of a report: what was reached or changed, what failed, what was lost, and which limits passed.
+
+use super::page::Page;
+use crate::figures;
+use crate::messages::{fill, headings, names, tiles};
+use crate::tiles::{LIMITS_MAX, TIMES, Tile, name};
+use crate::words;
+use dyno_analysis::model::{
+    Estimate, GrowthLine, Headline, LimitRow, LimitVerdict, Losses, SearchRow, TrialState,
+};
+use dyno_model::audit::AuditVerdict;
+use dyno_model::plan::{LoadBy, Metric};
+use maud::Markup;
+
+/// Lines of a table that grows, or searches, that have tiles of their own.
+const LINES_MAX: usize = 3;
+
+pub(super) fn markup(page: &Page<'_>) -> Markup {
+    crate::tiles::markup(&all(page), page.lang)
+}
+
+fn all(page: &Page<'_>) -> Vec<Tile> {
+    let model = page.model;
+    let mut all: Vec<Tile> = Vec::new();
+    if let Some(growth) = &model.growth {
+        all.extend(growth.lines.iter().take(LINES_MAX).filter_map(|line| grown(page, line)));
+    } else if !model.searches.is_empty() {
+        all.extend(searched(page));
+    } else if let Some(headline) = model.headline() {
+        all.extend(figure(page, headline, Metric::Throughput));
+        all.extend(TIMES.into_iter().find_map(|metric| figure(page, headline, metric)));
+    }
+    all.extend(outage(page));
+    all.extend(failures(page));
+    all.push(lost(page));
+    let limits: Vec<Vec<&LimitRow>> = model.limits_with_rows().collect();
+    all.extend(limits.iter().take(LIMITS_MAX).filter_map(|rows| limit(page, rows)));
+    all.extend(questions(page));
+    all.push(trials(page));
+    all
+}
+
+/// A figure of the treatments that head the report.
+fn figure(page: &Page<'_>, headline: Headline, metric: Metric) -> Option<Tile> {
+    let model = page.model;
+    let estimate = |treatment: usize| model.estimate(treatment, metric);
+    let at = |treatment: usize| names::treatment(model, treatment, page.lang);
+    let title = name(metric, page.lang);
+    let tile = match headline {
+        Headline::One(treatment) => {
+            let mut tile = Tile::estimate(title, &estimate(treatment)?, page.lang);
+            let is_alone = model.treatments.len() == 1;
+            let clients = names::clients(&[model.treatments[treatment].clients], page.lang);
+            tile.notes.insert(0, if is_alone { clients } else { at(treatment) });
+            tile
+        }
+        Headline::Change { baseline, subject } => {
+            let (before, after) = (estimate(baseline)?, estimate(subject)?);
+            let change = model.change(metric, baseline, subject).map(|it| (it.effect, it.cells));
+            let mut tile = Tile::change(title, [&before, &after], change, page.lang);
+            let [before, after] = [baseline, subject].map(|it| model.line_of(it).label.as_str());
+            let sides = format!("{before} → {after}");
+            tile.notes.insert(0, names::line_at(&sides, model.treatments[subject].clients, page.lang));
+            tile
+        }
+        Headline::Ends { worst, best } => {
+            ends(page, title, [worst, best], [estimate(worst)?, estimate(best)?])
+        }
+    };
+    Some(tile)
+}
+
+/// What the worst and the best line reached.
+fn ends(page: &Page<'_>, title: String, at: [usize; 2], [worst, best]: [Estimate; 2]) -> Tile {
+    let [low, high] = at.map(|treatment| names::treatment(page.model, treatment, page.lang));
+    let tile = Tile::estimate(title, &best, page.lang);
+    let notes = vec![
+        fill!(tiles::BEST, page.lang, treatment = high),
+        fill!(tiles::WORST, page.lang, treatment = low),
+    ];
+    Tile { value: format!("{} / {}", tile.value, figures::mean(&worst)), notes, ..tile }
+}
+
+/// A growing table: rows per second in its first step and in its last.
+fn grown(page: &Page<'_>, line: &GrowthLine) -> Option<Tile> {
+    let mut rates = line.steps.iter().filter_map(|step| step.rows_per_second);
+    let first = rates.next()?;
+    let last = rates.next_back();
+    let rows = page.model.growth.as_ref()?.milestones.last().map_or(0, |rows| *rows);
+    let tile = Tile::estimate(names::treatment(page.model, line.treatment, page.lang), &first, page.lang);
+    let notes = vec![fill!(tiles::UP_TO_ROWS, page.lang, rows = figures::count(rows))];
+    Some(match last {
+        Some(last) => Tile { before: Some(tile.value), value: figures::mean(&last), notes, ..tile },
+        None => tile,
+    })
+}
+
+/// The highest loads that were found: each, or the least and the most of many.
+fn searched(page: &Page<'_>) -> Vec<Tile> {
+    let rows = &page.model.searches;
+    if rows.len() > LINES_MAX
+        && let Some(headline) = page.model.headline()
+        && let Some(tile) = figure(page, headline, page.model.judged_by)
+    {
+        return vec![tile];
+    }
+    rows.iter().take(LINES_MAX).map(|row| found(page, row)).collect()
+}
+
+fn found(page: &Page<'_>, row: &SearchRow) -> Tile {
+    let metric = match row.search.most {
+        LoadBy::Rate => Metric::HighestRate,
+        LoadBy::Clients => Metric::MostClients,
+    };
+    let title = name(metric, page.lang);
+    let limit = figures::limit_of(&row.search);
+    let named = (page.model.searches.len() > 1)
+        .then(|| crate::messages::conclusion::searched(page.model, row, page.lang));
+    let mut tile = match &row.found {
+        Some(found) => {
+            Tile { word: Some(words::limit(LimitVerdict::Held)), ..Tile::estimate(title, found, page.lang) }
+        }
+        None => Tile {
+            word: Some(words::limit(LimitVerdict::Undecided)),
+            ..Tile::new(title, headings::ABSENT.text(page.lang))
+        },
+    };
+    tile.change = limit;
+    tile.notes.splice(0..0, named);
+    tile.link = Some("searches");
+    tile
+}
+
+/// How long nothing was committed after faults: the longest.
+fn outage(page: &Page<'_>) -> Option<Tile> {
+    let rows = page.model.faults.iter();
+    let worst = rows.max_by(|one, other| one.outage.max.total_cmp(&other.outage.max))?;
+    let note = names::treatment(page.model, worst.treatment, page.lang);
+    let value = figures::digits(worst.outage.max);
+    let title = tiles::OUTAGE.text(page.lang);
+    Some(Tile { unit: "s", notes: vec![note], link: Some("faults"), ..Tile::new(title, value) })
+}
+
+fn failures(page: &Page<'_>) -> Option<Tile> {
+    let (failed, begun) = page.model.failures()?;
+    let percent = figures::percent(100.0 * failed as f64 / begun.max(1) as f64);
+    let share = fill!(tiles::SHARE, page.lang, percent, begun = figures::count(begun));
+    let title = tiles::FAILED.text(page.lang);
+    Some(Tile { is_alarming: failed > 0, notes: vec![share], ..Tile::new(title, figures::count(failed)) })
+}
+
+fn lost(page: &Page<'_>) -> Tile {
+    let title = tiles::LOST.text(page.lang);
+    let Some(Losses { verdict, lost, lost_max, committed }) = page.model.losses() else {
+        let not_checked = headings::NOT_CHECKED.text(page.lang).to_owned();
+        return Tile { notes: vec![not_checked], ..Tile::new(title, headings::ABSENT.text(page.lang)) };
+    };
+    let most = figures::count(lost_max);
+    Tile {
+        word: Some(words::audit(verdict)),
+        notes: vec![fill!(tiles::ACKNOWLEDGED, page.lang, committed = figures::count(committed))],
+        link: Some("audit"),
+        is_alarming: verdict == AuditVerdict::Violated,
+        ..Tile::new(title, figures::range(figures::count(lost), &most, " – "))
+    }
+}
+
+/// A limit: its verdict over all treatments that have to keep it, and the figure nearest to it or farthest beyond.
+fn limit(page: &Page<'_>, rows: &[&LimitRow]) -> Option<Tile> {
+    let verdict = rows.iter().map(|row| row.verdict).max()?;
+    let first = rows.first()?;
+    let badness = |row: &LimitRow| row.figure.map(|it| if first.measure.is_floor() { -it } else { it });
+    let of_verdict = rows.iter().filter(|row| row.verdict == verdict);
+    let number = of_verdict.clone().count();
+    let worst = of_verdict
+        .filter_map(|row| Some((row, badness(row)?)))
+        .reduce(|one, other| if other.1 > one.1 { other } else { one });
+    let value = worst.and_then(|(row, _)| Some(figures::of_limit(row.measure, row.figure?)));
+    let absent = headings::ABSENT.text(page.lang);
+    let mut notes = Vec::new();
+    if rows.len() > 1 {
+        let of = rows.len();
+        notes.push(fill!(tiles::IN_CONFIGURATIONS, page.lang, number, of));
+        notes.extend(worst.map(|(row, _)| names::treatment(page.model, row.treatment, page.lang)));
+    }
+    Some(Tile {
+        word: Some(words::limit(verdict)),
+        notes,
+        link: Some("limits"),
+        is_alarming: verdict == LimitVerdict::Broken,
+        ..Tile::new(
+            figures::limit_in(first.part.as_ref(), first.measure, first.value),
+            value.unwrap_or_else(|| absent.to_owned()),
+        )
+    })
+}
+
+/// How many questions about what the run is judged by were decided.
+fn questions(page: &Page<'_>) -> Option<Tile> {
+    let asked = page.model.asked();
+    let decided = asked.iter().filter(|verdict| verdict.is_decided()).count();
+    let metric = names::metric(page.model.judged_by, page.lang);
+    let value = fill!(tiles::OF, page.lang, number = decided, of = asked.len());
+    let tile = Tile::new(tiles::QUESTIONS.text(page.lang), value);
+    (asked.len() > 1).then(|| Tile { notes: vec![metric.to_owned()], link: Some("comparisons"), ..tile })
+}
+
+/// How many trials are valid, and how many carry warnings.
+fn trials(page: &Page<'_>) -> Tile {
+    let model = page.model;
+    let (number, of) = (model.completeness.valid, model.completeness.planned);
+    let value = fill!(tiles::OF, page.lang, number, of);
+    let warned = model.trials.iter().filter(|trial| trial.state == TrialState::Warned).count();
+    Tile {
+        notes: (warned > 0)
+            .then(|| fill!(tiles::WITH_WARNINGS, page.lang, number = warned))
+            .into_iter()
+            .collect(),
+        link: Some("validity"),
+        is_alarming: number < of,
+        ..Tile::new(tiles::TRIALS.text(page.lang), value)
+    }
+}

@@ -1,0 +1,195 @@
+//! Tiles: the figures at the top of a report and of a comparison, which are read before any sentence.
+
+use crate::figures;
+use crate::grid::{chip, unbroken};
+use crate::messages::{Lang, fill, page, tiles};
+use crate::words::{self, Word};
+use dyno_analysis::model::{Effect, Estimate, Range, RatioBound, Verdict};
+use dyno_model::plan::Metric;
+use maud::{Markup, html};
+
+/// Limits that have tiles of their own; the table of limits has all.
+pub(crate) const LIMITS_MAX: usize = 4;
+
+/// One figure with its name.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Tile {
+    pub(crate) name: String,
+    /// What it was before; a tile without shows the figure alone.
+    pub(crate) before: Option<String>,
+    pub(crate) value: String,
+    /// Symbol of its unit, the same in all languages.
+    pub(crate) unit: &'static str,
+    /// The verdict on it.
+    pub(crate) word: Option<Word>,
+    /// By how much it changed.
+    pub(crate) change: String,
+    /// What it is of, and how sure it is; a line each.
+    pub(crate) notes: Vec<String>,
+    /// Part of the page that says more.
+    pub(crate) link: Option<&'static str>,
+    /// True when it is not as it should be.
+    pub(crate) is_alarming: bool,
+}
+
+impl Tile {
+    pub(crate) fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
+        Self { name: name.into(), value: value.into(), ..Self::default() }
+    }
+
+    /// A figure with its interval.
+    pub(crate) fn estimate(name: impl Into<String>, estimate: &Estimate, lang: Lang) -> Self {
+        let unit = figures::symbol(estimate.unit);
+        let number = |value: f64| figures::value(estimate.unit, value);
+        let note = match estimate.interval {
+            Some(Range { low, high }) => {
+                let (level, low, high) = ("95 %", number(low), number(high));
+                Some(fill!(tiles::INTERVAL, lang, level, low, high))
+            }
+            None if estimate.is_bound => None,
+            None if estimate.repeats == 1 => Some(tiles::ONE_TRIAL.text(lang).to_owned()),
+            None => Some(tiles::NO_INTERVAL.text(lang).to_owned()),
+        };
+        Self { unit, notes: note.into_iter().collect(), ..Self::new(name, figures::mean(estimate)) }
+    }
+
+    /// A figure before and after, with what was judged of the change over so many configurations.
+    pub(crate) fn change(
+        name: impl Into<String>,
+        [before, after]: [&Estimate; 2],
+        change: Option<(&Effect, u32)>,
+        lang: Lang,
+    ) -> Self {
+        let shown = Self {
+            before: Some(figures::mean(before)),
+            unit: figures::symbol(after.unit),
+            ..Self::new(name, figures::mean(after))
+        };
+        let Some((effect, cells)) = change else { return shown };
+        let by = effect.ratio.map_or_else(String::new, |ratio| by(ratio, effect.bound));
+        let mut notes = Vec::new();
+        if let Some(Range { low, high }) = effect.ratio_interval {
+            let level = figures::level(effect.interval_level.unwrap_or(0.95));
+            let (low, high) = ends(effect.ratio.unwrap_or(1.0), low, high);
+            notes.push(fill!(tiles::INTERVAL, lang, level, low, high));
+        }
+        if cells > 1 {
+            notes.push(fill!(tiles::OVER, lang, number = cells));
+        }
+        // Where nothing was tested, nothing was decided.
+        let is_tested = effect.verdict != Some(Verdict::Inconclusive) || effect.p.is_some();
+        let word = effect.verdict.filter(|_| is_tested);
+        let word =
+            word.map_or(words::word(&page::PAGE_CHIP_NO_VERDICT, "none"), |it| words::verdict(Some(it)));
+        Self { word: Some(word), change: by, notes, ..shown }
+    }
+
+    fn markup(&self, lang: Lang) -> Markup {
+        html! {
+            li class={ "tile" @if self.is_alarming { " bad" } @if self.word.is_some() && self.before.is_some() { " broad" } } {
+                span.name { @match self.link {
+                    Some(part) => a href={ "#" (part) } { (self.name) },
+                    None => (unbroken(&self.name)),
+                } }
+                span.big {
+                    @if let Some(before) = &self.before { span.before { (before) " →" } " " }
+                    b { (self.value) }
+                    @if !self.unit.is_empty() { " " small { (self.unit) } }
+                }
+                @if self.word.is_some() || !self.change.is_empty() {
+                    span.judged {
+                        @if let Some(word) = self.word { (chip(word, lang)) }
+                        @if !self.change.is_empty() { " " b { (self.change) } }
+                    }
+                }
+                @for note in &self.notes { span.more { (unbroken(note)) } }
+            }
+        }
+    }
+}
+
+/// All tiles in a row, or in rows.
+pub(crate) fn markup(all: &[Tile], lang: Lang) -> Markup {
+    html! {
+        @if !all.is_empty() {
+            ul.tiles aria-label=(tiles::TILES.text(lang)) { @for tile in all { (tile.markup(lang)) } }
+        }
+    }
+}
+
+/// What a metric's tile is called.
+pub(crate) fn name(metric: Metric, lang: Lang) -> String {
+    let figure = match metric {
+        Metric::Throughput => return tiles::THROUGHPUT.text(lang).to_owned(),
+        Metric::HighestRate => return tiles::HIGHEST_RATE.text(lang).to_owned(),
+        Metric::MostClients => return tiles::MOST_CLIENTS.text(lang).to_owned(),
+        Metric::MeanMs => crate::messages::columns::MEAN.text(lang),
+        Metric::P50Ms => "p50",
+        Metric::P90Ms => "p90",
+        Metric::P95Ms => "p95",
+        Metric::P99Ms => "p99",
+        Metric::P999Ms => "p99.9",
+        Metric::MaxMs => crate::messages::columns::MAX.text(lang),
+    };
+    fill!(tiles::RESPONSE_TIME, lang, figure)
+}
+
+/// Response times, the first of which that is known has a tile.
+pub(crate) const TIMES: [Metric; 4] = [Metric::P99Ms, Metric::P95Ms, Metric::P50Ms, Metric::MeanMs];
+
+/// Whether a ratio is said as a factor.
+fn is_factor(ratio: f64) -> bool {
+    ratio >= 2.0
+}
+
+/// By how much: `+23 %`, `-82 %`, `×13.0`.
+fn by(ratio: f64, bound: Option<RatioBound>) -> String {
+    match bound {
+        None if is_factor(ratio) => format!("×{}", figures::ratio(ratio)),
+        None => figures::difference((ratio - 1.0) * 100.0),
+        bound => format!("×{}", figures::bounded_ratio(ratio, bound)),
+    }
+}
+
+/// The ends of an interval, said as its ratio is.
+fn ends(ratio: f64, low: f64, high: f64) -> (String, String) {
+    if is_factor(ratio) || high > 10.0 {
+        let [low, high] = figures::ends(Range { low, high });
+        return (format!("×{low}"), format!("×{high}"));
+    }
+    let of = |ratio: f64| figures::difference((ratio - 1.0) * 100.0);
+    (of(low), of(high))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::messages::EN;
+    use dyno_analysis::model::Unit;
+
+    #[test]
+    fn a_change_is_said_in_per_cent_and_from_a_doubling_on_as_a_factor_with_its_interval_alike() {
+        let estimate = |mean| Estimate {
+            unit: Unit::TransactionsPerSecond,
+            mean,
+            interval: None,
+            repeats: 3,
+            is_bound: false,
+        };
+        for ([before, after], [low, high], change, interval) in [
+            ([310.0, 4_030.0], [12.1, 13.9], "×13.0", "95 % interval: ×12.1 to ×13.9"),
+            ([100.0, 123.0], [1.12, 1.35], "+23 %", "95 % interval: +12 % to +35 %"),
+            ([100.0, 18.0], [0.15, 0.22], "-82 %", "95 % interval: -85 % to -78 %"),
+            ([100.0, 110.0], [0.001, 1_200.0], "+10 %", "95 % interval: ×< 0.01 to ×> 100"),
+        ] {
+            let effect = Effect {
+                ratio: Some(after / before),
+                ratio_interval: Some(Range { low, high }),
+                verdict: Some(Verdict::Better),
+                ..Effect::default()
+            };
+            let tile = Tile::change("", [&estimate(before), &estimate(after)], Some((&effect, 1)), EN);
+            assert_eq!((tile.change.as_str(), tile.notes), (change, vec![interval.to_owned()]));
+        }
+    }
+}
