@@ -21,6 +21,8 @@ pub type TaskId = usize;
 /// Events fetched per system call; more ready sockets than this are fetched by the next one.
 const EVENTS_PER_WAIT: usize = 1024;
 
+const READS_AND_WRITES: Interest = Interest::READABLE.add(Interest::WRITABLE);
+
 /// What the alarm is reported as; no socket has this number.
 const ALARM: Token = Token(usize::MAX);
 
@@ -92,7 +94,7 @@ impl Reactor {
         })))
     }
 
-    /// Watches a socket on behalf of the task that is running now.
+    /// Watches a socket that is being connected, on behalf of the task that is running now.
     pub(super) fn register(&self, fd: RawFd) -> io::Result<Registration> {
         let readiness = Rc::new(Readiness::default());
         readiness.task.set(self.0.current.get());
@@ -101,10 +103,9 @@ impl Reactor {
             slots.push(None);
             slots.len() - 1
         });
-        let interest = Interest::READABLE | Interest::WRITABLE;
-        self.0.poll.borrow().registry().register(&mut SourceFd(&fd), Token(slot), interest)?;
+        self.0.poll.borrow().registry().register(&mut SourceFd(&fd), Token(slot), READS_AND_WRITES)?;
         slots[slot] = Some(Rc::clone(&readiness));
-        Ok(Registration { reactor: self.clone(), readiness, slot, fd })
+        Ok(Registration { reactor: self.clone(), readiness, watches_writes: Cell::new(true), slot, fd })
     }
 
     /// Waits at most `max_wait` for sockets and timers, and appends the tasks to be polled.
@@ -234,11 +235,23 @@ impl Reactor {
 pub(super) struct Registration {
     reactor: Reactor,
     readiness: Rc<Readiness>,
+    watches_writes: Cell<bool>,
     slot: usize,
     fd: RawFd,
 }
 
 impl Registration {
+    /// Sets whether the reactor reports that the socket takes more bytes. It should only while a write waits for that: a unix socket reports it
+    /// each time the peer reads, which would wake up the worker twice for each statement.
+    pub(super) fn watch_writes(&self, watches: bool) -> io::Result<()> {
+        if self.watches_writes.replace(watches) == watches {
+            return Ok(());
+        }
+        let interest = if watches { READS_AND_WRITES } else { Interest::READABLE };
+        let poll = self.reactor.0.poll.borrow();
+        poll.registry().reregister(&mut SourceFd(&self.fd), Token(self.slot), interest)
+    }
+
     /// True when a read may find something.
     pub(super) fn is_readable(&self) -> bool {
         self.readiness.readable.get()
@@ -254,11 +267,6 @@ impl Registration {
     /// True when a write may succeed.
     pub(super) fn is_writable(&self) -> bool {
         self.readiness.writable.get()
-    }
-
-    /// Notes that the socket takes no more for now.
-    pub(super) fn clear_writable(&self) {
-        self.readiness.writable.set(false);
     }
 
     /// Asks for the current task to be polled at a time even if the socket stays silent.

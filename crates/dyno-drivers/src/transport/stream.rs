@@ -343,13 +343,16 @@ impl Wire {
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                         if let Waiting::Reactor(registration) = &self.waiting {
-                            registration.clear_writable();
+                            registration.watch_writes(true)?;
                             return self.pend(registration).map_ok(|_: usize| ());
                         }
                         self.block_again()?;
                     }
                     Err(error) => return Poll::Ready(Err(error)),
                 }
+            }
+            if let Waiting::Reactor(registration) = &self.waiting {
+                registration.watch_writes(false)?;
             }
             Poll::Ready(Ok(()))
         })
@@ -445,4 +448,58 @@ fn out_of_patience(reason: OutOfPatience) -> io::Error {
         OutOfPatience::Late { .. } | OutOfPatience::Unwell { .. } => io::ErrorKind::TimedOut,
     };
     io::Error::new(kind, reason)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::{Executor, Reactor};
+    use std::os::unix::net::{UnixListener, UnixStream};
+
+    /// A client on a unix socket that writes and waits for a byte; its reactor, executor and peer.
+    fn asking(bytes: usize) -> (Reactor, Executor, UnixStream) {
+        let folder = std::env::temp_dir().join(format!("dyno-stream-{}-{bytes}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("s");
+        let listener = UnixListener::bind(&path).unwrap();
+        let reactor = Reactor::new().unwrap();
+        let (io, endpoint) = (Io::Reactor(reactor.clone()), Endpoint::Unix(path));
+        let mut executor = Executor::new(reactor.clone());
+        executor.spawn(async move {
+            let deadline = Instant::now() + Duration::from_secs(60);
+            let mut stream = Stream::connect(&endpoint, &io, deadline).await.ok().unwrap();
+            stream.write_all(&vec![1; bytes]).await.unwrap();
+            assert_eq!(stream.read(&mut [0]).await.unwrap(), 1);
+        });
+        executor.turn(Duration::ZERO).unwrap();
+        let (peer, _) = listener.accept().unwrap();
+        std::fs::remove_dir_all(&folder).unwrap();
+        (reactor, executor, peer)
+    }
+
+    #[test]
+    fn a_peer_that_reads_does_not_wake_up_who_waits_for_its_answer() {
+        let (reactor, mut executor, mut peer) = asking(5);
+        executor.turn(Duration::ZERO).unwrap();
+        let _ = reactor.take_counters();
+        peer.read_exact(&mut [0; 5]).unwrap();
+        executor.turn(Duration::ZERO).unwrap();
+        assert_eq!(reactor.take_counters().ready, 0);
+        peer.write_all(&[1]).unwrap();
+        executor.turn(Duration::from_secs(60)).unwrap();
+        assert_eq!((reactor.take_counters().ready, executor.alive()), (1, 0));
+    }
+
+    #[test]
+    fn a_write_that_does_not_fit_goes_on_when_the_peer_has_read() {
+        let (_reactor, mut executor, mut peer) = asking(8 << 20);
+        let reader = std::thread::spawn(move || {
+            peer.read_exact(&mut vec![0; 8 << 20]).unwrap();
+            peer.write_all(&[1]).unwrap();
+        });
+        while executor.alive() > 0 {
+            executor.turn(Duration::from_secs(60)).unwrap();
+        }
+        reader.join().unwrap();
+    }
 }
