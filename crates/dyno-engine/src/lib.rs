@@ -6,7 +6,7 @@
 //! * [`measure`]: the measuring core from ramp to books, for these and for scripts; the coordinator that clients report to;
 //! * [`window`]: when measuring begins and ends, and who may still start a transaction;
 //! * `arrivals`: when transactions arrive in an open loop;
-//! * `worker`, `client`: threads that drive many clients each, and the loop of one client with its retry policy; `scheduling`: how
+//! * `worker`, `worker_count`, `client`: threads that drive many clients each, how many there are, and the loop of one client with its retry policy; `scheduling`: how
 //!   they share processors with a server;
 //! * [`session`]: a connection with its prepared statements, which measures every statement;
 //! * [`schema`]: what a database holds before clients begin;
@@ -46,6 +46,7 @@ pub mod trial;
 mod trial_input;
 pub mod window;
 mod worker;
+mod worker_count;
 pub mod workload;
 
 pub use company::{Company, Place};
@@ -56,4 +57,4 @@ pub use own_audit::OwnAudit;
 pub use session::Session;
 pub use trial::{run_load, run_script_trial, run_spread_trial, run_trial};
 pub use trial_input::{Mended, Node, NodeState, Role, TrialInput};
-pub use worker::default_workers;
+pub use worker_count::{MeasuredWorkers, default_workers};

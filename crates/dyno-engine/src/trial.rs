@@ -16,6 +16,7 @@ use crate::settling::{OpenSessions, observe, settle};
 use crate::trial_input::{Counters, NodeState, Role, TrialInput};
 use crate::window::{StopCause, Window};
 use crate::worker::hire_native;
+use crate::worker_count;
 use crate::workload::{AuditFacts, Workload};
 use dyno_drivers::{Connection, Driver, block_on};
 use dyno_model::audit::{AuditCheck, AuditRecord};
@@ -24,7 +25,8 @@ use dyno_model::event::{Listener, Phase};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::history::History;
 use dyno_model::judge::{Asked, judge};
-use dyno_model::record::{TrialEnd, TrialRecord, Uptime};
+use dyno_model::plan::LoadPlan;
+use dyno_model::record::{GeneratorRecord, TrialEnd, TrialRecord, Uptime};
 use dyno_model::target::Target;
 use dyno_model::units::Nanos;
 use std::sync::Arc;
@@ -50,8 +52,32 @@ pub fn run_load<W: Workload>(
 ) -> Result<LoadRecord, TrialError> {
     let native = Arc::new(NativeClients::new(vec![Arc::new(workload)], targets, 0, input.load));
     listener.event(&input.enters(Phase::Ramp));
-    let alone = Role::Alone;
-    measure(&native, Ending::LeaveBehind, input, alone, || (), listener).map(|measured| measured.record)
+    with_best_workers(&native, input, |input| alone(&native, input, listener), |record| &mut record.generator)
+}
+
+/// Measures clients that nothing else goes with.
+fn alone(
+    clients: &impl Clients,
+    input: &LoadInput<'_>,
+    listener: &mut dyn Listener,
+) -> Result<LoadRecord, TrialError> {
+    let measured = measure(clients, Ending::LeaveBehind, input, Role::Alone, || (), listener);
+    measured.map(|measured| measured.record)
+}
+
+/// Runs something with the number of workers that is best for it, and records the numbers that were tried.
+fn with_best_workers<W: Workload, T>(
+    native: &Arc<NativeClients<W>>,
+    input: &LoadInput<'_>,
+    run: impl FnOnce(&LoadInput<'_>) -> Result<T, TrialError>,
+    generator: fn(&mut T) -> &mut GeneratorRecord,
+) -> Result<T, TrialError> {
+    let tried = worker_count::tried(native, input, |input, listener| alone(native, input, listener))?;
+    let workers = worker_count::best(&tried).or(input.load.workers);
+    let load = LoadPlan { workers, ..input.load.clone() };
+    let mut outcome = run(&LoadInput { load: &load, ..input.clone() })?;
+    generator(&mut outcome).workers_tried = tried;
+    Ok(outcome)
 }
 
 /// Measures clients; `begin` is called when all are ready, those of other workloads too, and none has begun.
@@ -231,8 +257,14 @@ pub fn run_spread_trial<W: Workload>(
     let clients = input.nodes.iter().map(|node| node.door.as_ref().unwrap_or(&node.target));
     let spare = input.nodes.iter().filter(|node| node.is_spare).count();
     let workloads = workloads.into_iter().map(Arc::new).collect();
-    let native = NativeClients::new(workloads, clients, spare, input.load.load);
-    trial(&Arc::new(native), input, listener)
+    let native = Arc::new(NativeClients::new(workloads, clients, spare, input.load.load));
+    listener.event(&input.load.enters(Phase::Ramp));
+    let mut run =
+        |load: &LoadInput<'_>| trial(&native, &TrialInput { load: load.clone(), ..input.clone() }, listener);
+    match input.role {
+        Role::Alone => with_best_workers(&native, &input.load, &mut run, |record| &mut record.generator),
+        Role::Leads(_) | Role::Beside(_) => run(&input.load),
+    }
 }
 
 /// Runs ramp, warm-up, measuring and audit of one trial of a script, which connects to the nodes by itself.
@@ -246,6 +278,7 @@ pub fn run_script_trial<S: Script>(
     input: &TrialInput<'_>,
     listener: &mut dyn Listener,
 ) -> Result<TrialRecord, TrialError> {
+    listener.event(&input.load.enters(Phase::Ramp));
     trial(&ScriptClients { script: Arc::new(script), threads, audit }, input, listener)
 }
 
@@ -264,7 +297,6 @@ fn trial(
     input: &TrialInput<'_>,
     listener: &mut dyn Listener,
 ) -> Result<TrialRecord, TrialError> {
-    listener.event(&input.load.enters(Phase::Ramp));
     let mut observers = block_on(observers(&input.nodes)).map_err(TrialError::Ramp)?;
     let schema = match input.role {
         Role::Beside(_) => None,

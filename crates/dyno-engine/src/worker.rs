@@ -11,10 +11,10 @@ use crate::recording::recorder::{BATCH, SMALL_BATCH, UNNAMED};
 use crate::recording::shares::ClientShares;
 use crate::session::Session;
 use crate::window::Window;
+use crate::worker_count::default_workers;
 use crate::workload::Workload;
 use dyno_drivers::transport::Reactor;
 use dyno_drivers::{Executor, Io, block_on, lock};
-use dyno_model::engine::{Engine, Execution};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::fault::Expected;
 use std::cell::{Cell, RefCell};
@@ -40,27 +40,6 @@ const ROOM_PAUSE: Duration = Duration::from_millis(20);
 const PULSE_WORKERS: u32 = 8;
 /// Time between two such wake-ups.
 const PULSE: Duration = Duration::from_millis(100);
-
-/// Clients of a PostgreSQL server on this machine from which on more workers do better than one per processor.
-const CLIENTS_PER_WORKER: u32 = 64;
-
-/// Number of workers when the plan leaves it open: one client each for drivers that block; as many as processors when the
-/// server is elsewhere. On a machine that the server shares, fewer workers find more answers ready at a time; how few do best differs with
-/// the server's processes or threads (docs/decisions/003-workers.md has the measurements).
-#[must_use]
-pub fn default_workers(engine: Engine, clients: u32, shares_machine: bool) -> u32 {
-    let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
-    match engine.traits().execution {
-        Execution::Client => clients,
-        Execution::Thread | Execution::Service if shares_machine => processors.div_ceil(2).min(clients),
-        Execution::Process if shares_machine => {
-            clients.div_ceil(CLIENTS_PER_WORKER).clamp(processors, 2 * processors).min(clients)
-        }
-        Execution::Thread | Execution::Process | Execution::Service | Execution::Nowhere => {
-            processors.min(clients)
-        }
-    }
-}
 
 /// Starts the workers of a native workload.
 pub(crate) fn hire_native<W: Workload>(

@@ -404,6 +404,18 @@ pub struct GeneratorRecord {
     pub memory_peak: u64,
     /// True when the server runs on the generator's machine (or process).
     pub shares_machine: bool,
+    /// Numbers of workers that were tried to choose one. Empty where the plan or a rule chose.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub workers_tried: Vec<WorkersTried>,
+}
+
+/// What a number of workers achieved when numbers were tried.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WorkersTried {
+    /// Number of workers.
+    pub workers: u32,
+    /// Commits per second.
+    pub per_second: f64,
 }
 
 impl GeneratorRecord {

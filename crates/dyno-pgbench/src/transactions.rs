@@ -320,6 +320,10 @@ impl Workload for Transactions {
         None
     }
 
+    fn only_reads(&self) -> bool {
+        self.writing().is_none()
+    }
+
     fn data(&self) -> &dyn DataSet {
         &self.setup
     }

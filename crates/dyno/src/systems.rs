@@ -7,6 +7,7 @@ use crate::steered::{Originals, steering};
 use crate::system::{Ready, Source};
 use crate::together::{Together, only_reads, unmake};
 use dyno_drivers::patience::is_end_requested;
+use dyno_engine::MeasuredWorkers;
 use dyno_engine::workload::DataSet as _;
 use dyno_host::copies;
 use dyno_host::data_set::{DataSetKey, SavedDataSet, loader};
@@ -50,6 +51,7 @@ pub(crate) struct Systems<'p> {
     /// Data sets that were loaded and can be restored by copy.
     saved: Vec<(DataSetKey, Arc<SavedDataSet>)>,
     pub(crate) disks: DiskWatch,
+    pub(crate) measured_workers: Arc<MeasuredWorkers>,
     /// Findings about settings that were told.
     told: Vec<Finding>,
     /// The settings of systems that commands of the user's change, as they were before.
@@ -78,6 +80,7 @@ impl<'p> Systems<'p> {
             block: 0,
             saved: Vec::new(),
             disks: DiskWatch::of_plan(plan),
+            measured_workers: Arc::default(),
             told: Vec::new(),
             originals,
         }

@@ -16,11 +16,16 @@ use dyno_model::judge::has_faults;
 use dyno_model::plan::{Plan, Treatment, Trial};
 use dyno_model::record::{TrialEnd, TrialRecord};
 use dyno_model::search::SearchEnd;
+use dyno_model::units::Nanos;
 use dyno_report::EN;
 use dyno_store::environment::boot_id;
 use dyno_store::{RunWriter, utc_now};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// Trials that warm up for so long try numbers of workers before, which takes about as long.
+const WARMUP_FOR_TRIES: Nanos = Nanos(2_000_000_000);
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
@@ -197,7 +202,7 @@ fn measure(
     let loading = Provider { trial, systems, interrupts }.provide(&together, listener)?;
     systems.open_way(trial.treatment, listener).map_err(Missing::Trial)?;
     let way = plan.endpoint(treatment);
-    let disks = systems.disks.clone();
+    let (disks, measured_workers) = (systems.disks.clone(), Arc::clone(&systems.measured_workers));
     let command = systems.monitor_command(system);
     let ready = systems.ready(system).expect("it was just brought up");
     ready.is_untouched = false;
@@ -232,6 +237,8 @@ fn measure(
         ..TrialInput::new(trial.clone(), nodes_for(&own, &nodes), clients, load, seed, count)
     };
     input.load.shares_machine = ready.shares_machine();
+    // A system that is to be measured cold must not be warmed up by tries.
+    input.load.measured_workers = (load.warmup >= WARMUP_FOR_TRIES).then_some(measured_workers);
     input.load.is_dead = &ending;
     input.load.expected = expected;
     let faults = Faults::of(plan, trial, ready).map_err(Missing::Trial)?;

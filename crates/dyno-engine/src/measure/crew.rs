@@ -521,6 +521,7 @@ impl<'a> Crew<'a> {
                 wakeup_lag_p99: lag_p99(lags),
                 memory_peak: memory_peak(),
                 shares_machine: input.shares_machine,
+                workers_tried: Vec::new(),
             },
             longest_gap: gaps.first().copied().unwrap_or_default(),
             open_loop,

@@ -1,6 +1,7 @@
 //! What measuring takes and what it gives, whoever the clients are.
 
 use crate::recording::shares::{ClientShare, ClientShares};
+use crate::worker_count::MeasuredWorkers;
 use dyno_model::catalog::Growth;
 use dyno_model::event::{Event, Phase};
 use dyno_model::failure::OperationFailure;
@@ -49,6 +50,8 @@ pub struct LoadInput<'a> {
     pub expected: Expected,
     /// Where the clients' shares are counted; a listener that keeps the other end can read them at any time.
     pub shares: Arc<ClientShares>,
+    /// Where the number of workers is found by measuring before the load: what the run has measured. `None`: a rule chooses.
+    pub measured_workers: Option<Arc<MeasuredWorkers>>,
     /// Number of interrupts by the user so far; one or more ends measuring cleanly.
     pub interrupts: &'a AtomicUsize,
     /// Says why the system cannot go on (its process died), as long as it can, nothing.
@@ -75,6 +78,7 @@ impl<'a> LoadInput<'a> {
             shares_machine: false,
             expected: Expected::Peace,
             shares: Arc::new(ClientShares::new(clients)),
+            measured_workers: None,
             interrupts,
             is_dead: &nobody_watches,
         }

@@ -78,6 +78,11 @@ pub trait Workload: Send + Sync + 'static {
         0
     }
 
+    /// True when it is known to change nothing in the database, so that running it in advance leaves the data as they are.
+    fn only_reads(&self) -> bool {
+        false
+    }
+
     /// How a transaction begins; `None` when every statement commits by itself, so that nothing needs to be prepared for it.
     fn begin(&self) -> Option<&'static str> {
         Some("BEGIN")

@@ -316,6 +316,10 @@ impl Workload for Oltp {
         self.data.has_ledger
     }
 
+    fn only_reads(&self) -> bool {
+        matches!(self.preset, Preset::PointSelect | Preset::ReadOnly) && !self.keeps_ledger()
+    }
+
     fn begin(&self) -> Option<&'static str> {
         self.has_transaction.then_some("BEGIN")
     }

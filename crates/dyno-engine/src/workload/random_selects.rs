@@ -99,6 +99,10 @@ impl Workload for RandomSelects {
         self.data.reconnect
     }
 
+    fn only_reads(&self) -> bool {
+        true
+    }
+
     fn begin(&self) -> Option<&'static str> {
         None
     }

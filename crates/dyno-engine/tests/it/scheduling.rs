@@ -1,8 +1,8 @@
 //! How threads that make load share processors with the server.
 
-use crate::bench::{Closure, NOBODY, Silent};
+use crate::bench::{Closure, NOBODY, Silent, native, null, trial_input};
 use dyno_engine::workload::ClientId;
-use dyno_engine::{LoadInput, Meter, ScriptThreads, default_workers, run_script};
+use dyno_engine::{LoadInput, MeasuredWorkers, Meter, ScriptThreads, default_workers, run_script};
 use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::target::Engine;
 use std::sync::{Arc, Mutex};
@@ -55,4 +55,27 @@ fn the_number_of_workers_follows_processors_clients_and_where_the_server_is() {
     assert_eq!(default_workers(Engine::Postgres, 64 * processors, true), processors);
     assert_eq!(default_workers(Engine::Postgres, many, true), 2 * processors);
     assert_eq!(default_workers(Engine::Sqlite, 100, true), 100);
+}
+
+#[test]
+fn workers_are_tried_once_for_clients_that_only_read_and_the_number_is_kept() {
+    let load = LoadPlan::new(StopRule::Transactions(1000));
+    let measured_workers = Some(Arc::new(MeasuredWorkers::default()));
+    let record = |workload: &str, clients: u32| {
+        let native = native(workload, &[], clients);
+        let mut input = trial_input(null(""), clients, &load);
+        input.load.shares_machine = true;
+        input.load.measured_workers.clone_from(&measured_workers);
+        native.run_trial(&input, &mut Silent).expect("it can be measured")
+    };
+    let (first, second) = (record("oltp_point_select", 8), record("oltp_point_select", 8));
+    let tried = &first.generator.workers_tried;
+    assert!(tried.len() > 1 && tried.iter().all(|it| it.per_second > 0.0), "{tried:?}");
+    assert!(tried.iter().any(|it| it.workers as usize == first.generator.workers.len()));
+    assert_eq!(first.ledger.committed, 1000);
+    assert_eq!(&second.generator.workers_tried, tried);
+    assert_eq!(second.generator.workers.len(), first.generator.workers.len());
+    for (workload, clients) in [("oltp_update_index", 8), ("oltp_point_select", 2)] {
+        assert_eq!(record(workload, clients).generator.workers_tried, []);
+    }
 }

@@ -43,7 +43,7 @@ pub static LOAD: Section = Section {
             "`10m` when transactions or rows are counted, else `duration`",
         )
         .help("end of measuring whatever else holds, against servers that hang"),
-        ranged("workers", Takes::Integer(1..=1024), "chosen by clients and machine")
+        ranged("workers", Takes::Integer(1..=1024), "measured, or chosen by clients and machine")
             .help("threads of the generator"),
         ranged("think", Takes::Duration { is_positive: true }, "none").help(
             "closed loop: how long each client waits on average before each transaction, as a user does who \
