@@ -10,9 +10,11 @@ use crate::logger::Level;
 use crate::native::native;
 use crate::native::prepare::{Preparation, PrepareError, prepare};
 use crate::report::header;
+use dyno_engine::LoadInput;
 use dyno_engine::workload::Native;
 use dyno_model::target::{Engine, QueryMode};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Carries out a command natively; `None` when that is left to the script in Lua.
 pub(crate) fn perform(job: &Job<'_>, name: &str) -> Option<u8> {
@@ -59,6 +61,9 @@ fn prepare_tables(job: &Job<'_>, native: &Native, driver: Engine) -> u8 {
     }
 }
 
+/// Runs of this length try numbers of workers before, which takes two seconds.
+const TIME_FOR_TRIES: Duration = Duration::from_secs(10);
+
 /// Scripts whose statements are not prepared.
 const AS_TEXT: [&str; 2] = ["bulk_insert", "oltp_insert"];
 
@@ -82,6 +87,8 @@ fn run(job: &Job<'_>, name: &str, native: Native, driver: Engine) -> u8 {
         for number in 0..job.options.general.threads {
             job.logger.log(Level::Debug, &format!("Worker thread (#{number}) started"));
         }
-        native.run_load(targets, input, listener)
+        let is_long = job.options.general.time.is_some_and(|time| time >= TIME_FOR_TRIES);
+        let input = LoadInput { measured_workers: is_long.then(Arc::default), ..input.clone() };
+        native.run_load(targets, &input, listener)
     })
 }

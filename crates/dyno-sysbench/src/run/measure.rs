@@ -27,9 +27,6 @@ use std::time::Duration;
 /// Least stack of a script's thread, bytes.
 const STACK_MIN: u64 = 256 << 10;
 
-/// Runs of this length try numbers of workers before, which takes two seconds.
-const TIME_FOR_TRIES: Duration = Duration::from_secs(10);
-
 /// What is said when the threads have ended, before reports.
 const DONE: &str = "Done.\n";
 
@@ -146,7 +143,6 @@ pub(crate) fn measure(
     let input = LoadInput {
         interval: Nanos::from(load::base_interval(general)),
         is_dead: &nobody_reads,
-        measured_workers: general.time.is_some_and(|time| time >= TIME_FOR_TRIES).then(Arc::default),
         shares_machine: runner.targets.iter().any(|target| shares_machine(&target.endpoint)),
         ..LoadInput::new(TRIAL, general.threads, &plan, job.seed, job.interrupts)
     };
