@@ -58,6 +58,14 @@ pub fn open(path: &Path, limit: u64) -> io::Result<Limited<File>> {
     Ok(Limited { source: file, left: limit, limit })
 }
 
+/// Makes a file with this mode and opens it to be written. No link is followed.
+///
+/// # Errors
+/// As the file system says; [`ErrorKind::AlreadyExists`] when there is something of that name.
+pub fn create_new(path: &Path, mode: u32) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).mode(mode).open(path)
+}
+
 /// Opens a regular file, or `/dev/null`, to add to its end and to be read; it is made, with this mode, unless it exists. A link in its place is not followed, and a FIFO is neither
 /// waited for nor written to.
 ///

@@ -2,9 +2,11 @@
 //! same folder, and bears dyno's mark, so that nothing else is ever dropped in its place.
 
 use crate::control_connection::{Asked, ControlConnection};
-use crate::databases::{are_there, beside};
+use crate::databases::{self, are_there, beside};
 use crate::error::HostError;
 use crate::marker::{self, Claim, ClaimOptions};
+use crate::ownership::Making;
+use crate::run_lock;
 use dyno_model::engine::Copying;
 use dyno_model::failure::OperationFailure;
 use dyno_model::target::{Endpoint, Target};
@@ -34,42 +36,47 @@ pub fn place(original: &Target) -> Target {
 /// When the place is taken by what is not dyno's, the server cannot copy, or the copy cannot be marked.
 pub fn make(original: &Target, options: &ClaimOptions<'_>) -> Result<Claim, HostError> {
     let copy = place(original);
-    let name = marker::database_name(&copy);
+    let name = copy.database_name();
     if matches!(copy.endpoint, Endpoint::Tcp { .. } | Endpoint::Unix(_)) && name.len() > NAME_MAX {
         return Err(HostError::new(format!("the name of the copy, {name:?}, is too long")));
     }
     remove(original)?;
-    let of = marker::database_name(original);
-    let failed = |failure: OperationFailure| {
-        HostError::new(format!(
-            "the database {of:?} cannot be copied to {name:?}: {failure}\n{}",
-            hint(original, &failure)
-        ))
+    let making = Making::begin(&databases::place(&copy));
+    let created = ControlConnection::open_to_work(original)
+        .and_then(|mut session| session.run(&creation(original, &copy)).map(|()| session));
+    let mut session = match created {
+        Ok(session) => session,
+        Err(failure) => {
+            making.end_if_refused(&failure);
+            return Err(not_copied(original, &copy, &failure));
+        }
     };
-    let mut session = ControlConnection::open_to_work(original).map_err(failed)?;
-    match original.engine.dialect().copying {
-        Copying::Template => {
-            let quoted = |name: &str| original.engine.dialect().quoted_name(name);
-            session
-                .run(&format!("CREATE DATABASE {} TEMPLATE {}", quoted(&name), quoted(&of)))
-                .map_err(failed)?;
-        }
-        Copying::Vacuum => {
-            let Endpoint::File(path) = &copy.endpoint else {
-                return Err(HostError::new("only a file can be copied".to_owned()));
-            };
-            let file = original.engine.dialect().literal(&path.display().to_string());
-            session.run(&format!("VACUUM INTO {file}")).map_err(failed)?;
-        }
-        Copying::Tables => {
-            let quoted = original.engine.dialect().quoted_name(&name);
-            session.run(&format!("CREATE DATABASE {quoted}")).map_err(failed)?;
-            let claim = marker::claim_copy(&copy, options)?;
-            tables(&mut session, original, &copy).map_err(failed)?;
-            return Ok(claim);
-        }
+    let claim = marker::claim_copy(&copy, options)?;
+    making.end();
+    if original.engine.dialect().copying == Copying::Tables {
+        tables(&mut session, original, &copy).map_err(|failure| not_copied(original, &copy, &failure))?;
     }
-    marker::claim_copy(&copy, options)
+    Ok(claim)
+}
+/// The statement that makes the copy, in MySQL's family still without tables.
+fn creation(original: &Target, copy: &Target) -> String {
+    let dialect = original.engine.dialect();
+    let name = dialect.quoted_name(&copy.database);
+    match dialect.copying {
+        Copying::Template => {
+            format!("CREATE DATABASE {name} TEMPLATE {}", dialect.quoted_name(&original.database))
+        }
+        Copying::Tables => format!("CREATE DATABASE {name}"),
+        Copying::Vacuum => format!("VACUUM INTO {}", dialect.literal(&copy.endpoint.to_string())),
+    }
+}
+
+fn not_copied(original: &Target, copy: &Target, failure: &OperationFailure) -> HostError {
+    let (of, name) = (original.database_name(), copy.database_name());
+    HostError::new(format!(
+        "the database {of:?} cannot be copied to {name:?}: {failure}\n{}",
+        hint(original, failure)
+    ))
 }
 
 fn hint(original: &Target, failure: &OperationFailure) -> &'static str {
@@ -90,15 +97,14 @@ fn hint(original: &Target, failure: &OperationFailure) -> &'static str {
 /// When what is there is not dyno's, or cannot be dropped.
 pub fn remove(original: &Target) -> Result<Option<String>, HostError> {
     let copy = place(original);
-    let name = marker::database_name(&copy);
-    let is_there = match &copy.endpoint {
-        Endpoint::File(path) => path.exists(),
-        _ => are_there(original, std::slice::from_ref(&name))? == [true],
-    };
-    if !is_there {
+    let name = copy.database_name();
+    if !is_there(original, &copy)? {
         return Ok(None);
     }
-    if !marker::is_all_ours(&copy)? {
+    let lock = marker::lock(&copy)?.filter(|_| !run_lock::is_in_the_way(copy.engine));
+    let making = Making::left(&databases::place(&copy));
+    let is_ours = marker::is_all_ours(&copy)? || making.is_some() && holds_nothing_else(original, &copy)?;
+    if !is_ours {
         return Err(HostError::new(format!(
             "{name:?} is in the place of the copy, and is not marked as dyno's\nhint: look what it is, and drop it"
         )));
@@ -112,7 +118,32 @@ pub fn remove(original: &Target) -> Result<Option<String>, HostError> {
         }
     };
     dropped.map_err(|why| HostError::new(format!("cannot drop the copy {name:?}: {why}")))?;
+    drop(lock);
+    if let Some(making) = making {
+        making.end();
+    }
     Ok(Some(name))
+}
+
+/// Sees whether another run uses the copy.
+///
+/// # Errors
+/// When it does, and when the server cannot be asked.
+pub fn look(original: &Target) -> Result<(), HostError> {
+    let copy = place(original);
+    if is_there(original, &copy)? { run_lock::look(&copy) } else { Ok(()) }
+}
+
+fn is_there(original: &Target, copy: &Target) -> Result<bool, HostError> {
+    match &copy.endpoint {
+        Endpoint::File(path) => Ok(path.exists()),
+        _ => Ok(are_there(original, &[copy.database_name()])? == [true]),
+    }
+}
+
+/// True when a database in the place of the copy holds tables of the original's names only, or none.
+fn holds_nothing_else(original: &Target, copy: &Target) -> Result<bool, HostError> {
+    Ok(marker::tables(copy)?.is_subset(&marker::tables(original)?))
 }
 
 /// A file of SQLite's, with what a process that was killed leaves beside it.

@@ -54,3 +54,26 @@ pub fn sums(targets: &[Target]) -> Result<BTreeMap<String, i64>, OperationFailur
     }
     Ok(sums)
 }
+
+/// What a server tells of changes in a database: equal before and after a time in which nobody changed anything.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WriteMarks {
+    /// The database.
+    pub database: String,
+    marks: Vec<Vec<Option<String>>>,
+}
+
+/// Asks for changes in a database; none are told of where nothing can be asked.
+///
+/// # Errors
+/// When the system cannot be reached or refuses to answer.
+pub fn write_marks(target: &Target) -> Result<WriteMarks, OperationFailure> {
+    let mut marks = Vec::new();
+    if let Some(server) = &questions(target.engine).server {
+        let mut session = ControlConnection::open(target)?;
+        for question in server.write_marks {
+            marks.extend(session.rows(question)?);
+        }
+    }
+    Ok(WriteMarks { database: target.database_name(), marks })
+}

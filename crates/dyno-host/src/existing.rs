@@ -7,7 +7,7 @@ use dyno_drivers::address::{self, Surroundings, password_file, read_secrets, usu
 use dyno_files::SCRIPT_MAX;
 use dyno_model::address::{Address, AddressError};
 use dyno_model::failure::{FailureKind, OperationFailure};
-use dyno_model::plan::{DataPolicy, ExistingSystem, PasswordSource, SystemSource};
+use dyno_model::plan::{DataPolicy, ExistingSystem, PasswordSource};
 use dyno_model::secret::Secret;
 use dyno_model::target::{Endpoint, QueryMode, Target};
 use std::collections::BTreeMap;
@@ -140,13 +140,6 @@ pub fn target(
     address::complete(&mut target, &Surroundings::of_process())
         .map_err(|error| wrong_address(&place(system), &error))?;
     Ok(target)
-}
-
-/// True of a file of SQLite's that is not there: whoever connects makes it.
-#[must_use]
-pub fn is_to_be_made(source: &SystemSource) -> bool {
-    let SystemSource::Existing(system) = source else { return false };
-    matches!(&system.endpoint, Endpoint::File(path) if !path.exists())
 }
 
 /// Connects once, and reads version and settings, those that are asked for included.

@@ -15,7 +15,8 @@
 //! * [`HostError`]: why any of this could not be done;
 //! * `engine`: what systems can be asked beside the load, one folder per engine; the next four ask it;
 //! * [`settings`]: reading settings back and comparing them with what was asked for;
-//! * [`marker`]: the production guard: dyno writes only to what is empty or its own; [`databases`]: several on one server;
+//! * [`marker`]: the production guard: dyno writes only to what is empty or its own; `ownership`: what proves that it is;
+//!   [`run_lock`]: what keeps other runs out meanwhile; [`databases`]: several on one server;
 //! * [`probe`]: what preflight asks; [`checkup`]: what would spoil a measurement on this machine; [`counters`]: what servers
 //!   count themselves;
 //! * [`survey`]: the tables of a database, for whoever begins to measure it;
@@ -42,8 +43,10 @@ mod folder;
 pub mod guard;
 pub mod marker;
 pub mod monitor;
+mod ownership;
 pub mod probe;
 mod process_stat;
+pub mod run_lock;
 pub mod server;
 pub mod settings;
 pub mod shell;

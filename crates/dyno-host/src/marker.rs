@@ -3,15 +3,22 @@
 //!
 //! The marker, a table named [`MARKER_TABLE`], lists the tables that dyno made, one row each, so [`cleanup`] can drop these and no
 //! others. A table that took the place of one that dyno did not make is not listed: after a run that was killed, a table of its name
-//! may be the user's again, or still be. A row with the empty name stands for the claim itself, one with [`EVERYTHING`] for whatever is
-//! there: it is written before a program makes tables that nobody knows beforehand, and gives way to their names. One whose name no table
-//! can have stands for the database, which is then dyno's too.
+//! may be the user's again, or still be. A row with the empty name stands for the claim itself and names the run that made it last, one with
+//! [`EVERYTHING`] for whatever is there: it is written before a program makes tables that nobody knows beforehand, and gives way to their names. One whose
+//! name no table can have stands for the database, which is then dyno's too.
+//!
+//! Anybody who may make a table can make one of this name. So a marker is an ordinary table of this account, each row is signed
+//! ([`crate::ownership`]), and what is not signed counts as somebody's. Who claims or cleans up a database holds its lock ([`crate::run_lock`]).
 
 use crate::control_connection::{Asked, ControlConnection};
+use crate::engine::questions;
 use crate::error::HostError;
+use crate::ownership::{signature, this_run};
+use crate::run_lock::{self, Refused, RunLock};
 use dyno_model::failure::OperationFailure;
-use dyno_model::target::{Endpoint, Engine, Target};
+use dyno_model::target::{Engine, Target};
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 pub use dyno_model::schema::MARKER_TABLE;
 
@@ -34,10 +41,12 @@ pub struct ClaimOptions<'a> {
     pub created_at: &'a str,
     /// What `--yes-write-to` named, if it was given: databases, separated by commas, that may be written to although they have foreign tables.
     pub yes_write_to: Option<&'a str>,
+    /// Whether other runs can reach the database too, and have to be kept out. They do not know a server that dyno started.
+    pub is_shared: bool,
 }
 
 /// The right to write to a database.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Claim {
     /// Name of the database.
     pub database: String,
@@ -47,6 +56,8 @@ pub struct Claim {
     pub tables: BTreeSet<String>,
     /// Those of them that took the place of tables that dyno did not make. The marker does not list them.
     pub replaced: BTreeSet<String>,
+    /// Keeps other runs out of the database for as long as the claim is there.
+    lock: Option<Rc<RunLock>>,
 }
 
 /// Why tables of others are left alone.
@@ -71,31 +82,68 @@ fn not_marked(database: &str) -> impl Fn(OperationFailure) -> HostError + Copy {
     move |failure| HostError::new(format!("cannot mark the database {database:?} as dyno's: {failure}"))
 }
 
-/// Claims the target's database: marks it when it is empty, and recognises the mark and what it lists when they are there.
+/// Somebody made a table of the marker's name.
+fn not_our_marker(database: &str) -> HostError {
+    HostError::new(format!(
+        "the database {database:?} has a {MARKER_TABLE} that was not written by dyno under this account on this machine; what it lists is left alone\n\
+         hint: run `dyno cleanup` where the run was started that left it, or look at what it lists and drop it by hand"
+    ))
+}
+
+/// Another run's marker is there, and no lock tells whether that run has ended.
+fn may_be_in_use(database: &str) -> HostError {
+    HostError::new(format!(
+        "the database {database:?} has the marker of another run, and the server has no lock that tells whether that run has ended\n\
+         hint: when it has, `dyno cleanup` removes what it left"
+    ))
+}
+
+/// Locks and claims the target's database: marks it when it is empty, and recognises the mark and what it lists when they are there.
 ///
 /// # Errors
-/// When it holds anything else and `yes_write_to` does not name it.
+/// When another run uses it; when it holds anything else and `yes_write_to` does not name it.
 pub fn claim(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, HostError> {
-    let (claim, unmarked) = look(target, options)?;
-    if let Some(mut marker) = unmarked {
+    let lock = if options.is_shared { lock(target)? } else { None };
+    let (claim, marker) = look(target, options)?;
+    if let Some((mut marker, is_marked)) = marker {
         let failed = not_marked(&claim.database);
-        marker.create().map_err(failed)?;
-        marker.record("", options).map_err(failed)?;
+        let is_unlocked = lock.as_ref().is_some_and(|lock| lock.problem().is_some());
+        if !is_marked {
+            marker.create().map_err(failed)?;
+        } else if is_unlocked && marker.rows().map_err(failed)?.iter().any(|row| row.run != this_run()) {
+            return Err(may_be_in_use(&claim.database));
+        }
+        marker.name_run(options).map_err(failed)?;
     }
-    Ok(claim)
+    Ok(Claim { lock, ..claim })
+}
+
+/// Locks a database against other runs; what this process holds already is shared.
+pub(crate) fn lock(target: &Target) -> Result<Option<Rc<RunLock>>, HostError> {
+    Ok(take_lock(target)?)
+}
+
+fn take_lock(target: &Target) -> Result<Option<Rc<RunLock>>, Refused> {
+    run_lock::take(target, || is_of_this_run(target).unwrap_or(false))
+}
+
+/// Whether the marker names this run.
+fn is_of_this_run(target: &Target) -> Asked<bool> {
+    let rows = Marker::open_to_clean_up(target)?.rows()?;
+    Ok(rows.iter().any(|row| row.table.is_empty() && row.run == this_run()))
 }
 
 /// Says what [`claim`] would, and writes nothing.
 ///
 /// # Errors
-/// As [`claim`].
+/// As [`claim`], but for other runs.
 pub fn examine(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, HostError> {
-    look(target, options).map(|(claim, _unmarked)| claim)
+    look(target, options).map(|(claim, _marker)| claim)
 }
 
-/// Looks at the database; returns the way to mark it where that is still to be done.
-fn look(target: &Target, options: &ClaimOptions<'_>) -> Result<(Claim, Option<Marker>), HostError> {
-    let name = database_name(target);
+/// Looks at the database; returns the way to mark it, and whether it is marked.
+fn look(target: &Target, options: &ClaimOptions<'_>) -> Result<(Claim, Option<(Marker, bool)>), HostError> {
+    let name = target.database_name();
     if !target.engine.keeps_data() {
         return Ok((Claim { database: name, ..Claim::default() }, None));
     }
@@ -103,6 +151,9 @@ fn look(target: &Target, options: &ClaimOptions<'_>) -> Result<(Claim, Option<Ma
     let mut marker = Marker::open(target).map_err(failed)?;
     let mut tables = marker.tables().map_err(failed)?;
     let is_marked = tables.remove(MARKER_TABLE);
+    if is_marked && !marker.is_ours().map_err(failed)? {
+        return Err(not_our_marker(&name));
+    }
     let ours = if is_marked { marker.ours(&tables).map_err(failed)? } else { BTreeSet::new() };
     let foreign: Vec<String> = tables.difference(&ours).cloned().collect();
     let is_named =
@@ -111,15 +162,50 @@ fn look(target: &Target, options: &ClaimOptions<'_>) -> Result<(Claim, Option<Ma
         return Err(not_ours(&name, &foreign, options.yes_write_to));
     }
     let claim = Claim {
-        database: name.clone(),
+        database: name,
         is_forced: !foreign.is_empty() && is_named,
         tables: ours,
-        replaced: BTreeSet::new(),
+        ..Claim::default()
     };
-    Ok((claim, (!is_marked).then_some(marker)))
+    Ok((claim, Some((marker, is_marked))))
 }
 
 impl Claim {
+    /// The same with the lock of the database: its tables are used as they are, and other runs are to keep out.
+    ///
+    /// # Errors
+    /// When another run uses the database.
+    pub fn locked(self, target: &Target) -> Result<Self, HostError> {
+        Ok(Self { lock: lock(target)?, ..self })
+    }
+
+    /// Why the database could not be locked against other runs, if it could not.
+    #[must_use]
+    pub fn lock_problem(&self) -> Option<&str> {
+        self.lock.as_ref()?.problem()
+    }
+
+    /// Whether the database is still this run's, whatever became of its lock; `is_marked` where the run has marked it. A server that cannot be asked has not
+    /// given it away.
+    ///
+    /// # Errors
+    /// When another run uses it, or has claimed it.
+    pub fn check(&mut self, target: &Target, is_marked: bool) -> Result<(), HostError> {
+        match take_lock(target) {
+            Ok(lock) => self.lock = lock,
+            Err(Refused::InUse(error)) => return Err(error),
+            Err(Refused::Unreachable(_)) => return Ok(()),
+        }
+        match !is_marked || is_of_this_run(target).unwrap_or(true) {
+            true => Ok(()),
+            false => Err(HostError::new(format!(
+                "another run of dyno has claimed the database {:?} meanwhile\n\
+                 hint: let one run end before the next begins; on a cluster, let both name the same node",
+                self.database
+            ))),
+        }
+    }
+
     /// Writes down tables that are about to be made, before they are, so that none is ever forgotten. One that takes the place of a
     /// table that dyno did not make, because the claim was forced, is known to this claim only: the consent ends with the run.
     ///
@@ -204,20 +290,20 @@ pub fn claim_made(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, 
 /// # Errors
 /// When it cannot be marked.
 pub fn claim_copy(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, HostError> {
-    let database = database_name(target);
+    let lock = lock(target)?;
+    let database = target.database_name();
     let failed = not_marked(&database);
     let mut marker = Marker::open(target).map_err(failed)?;
-    // An original that dyno made or used has a marker of its own, which lists what was there.
-    if !marker.tables().map_err(failed)?.contains(MARKER_TABLE) {
-        marker.create().map_err(failed)?;
+    // An original that dyno made or used has a marker of its own, which lists what was there and is signed for another database.
+    if marker.tables().map_err(failed)?.contains(MARKER_TABLE) {
+        marker.drop_table(MARKER_TABLE).map_err(failed)?;
     }
-    let recorded = marker.session.rows(&format!("SELECT table_name FROM {MARKER_TABLE}")).map_err(failed)?;
-    let recorded: BTreeSet<String> = recorded.into_iter().flatten().flatten().collect();
-    for row in ["", DATABASE, EVERYTHING].into_iter().filter(|row| !recorded.contains(*row)) {
+    marker.create().map_err(failed)?;
+    for row in ["", DATABASE, EVERYTHING] {
         marker.record(row, options).map_err(failed)?;
     }
     let tables = BTreeSet::from([EVERYTHING.to_owned()]);
-    Ok(Claim { database, is_forced: false, tables, replaced: BTreeSet::new() })
+    Ok(Claim { database, tables, lock, ..Claim::default() })
 }
 
 /// Removes what dyno made in a database, as [`cleanup`] does, and claims it anew. One that dyno made stays marked so.
@@ -239,8 +325,9 @@ pub fn renew(
 /// # Errors
 /// When it cannot be asked.
 pub(crate) fn is_all_ours(target: &Target) -> Result<bool, HostError> {
-    let failed = not_marked(&target.database);
-    let mut marker = Marker::open(target).map_err(failed)?;
+    let name = target.database_name();
+    let failed = not_marked(&name);
+    let mut marker = Marker::open_to_clean_up(target).map_err(failed)?;
     let mut tables = marker.tables().map_err(failed)?;
     if !tables.remove(MARKER_TABLE) || !marker.is_made().map_err(failed)? {
         return Ok(false);
@@ -249,22 +336,38 @@ pub(crate) fn is_all_ours(target: &Target) -> Result<bool, HostError> {
     Ok(tables.is_subset(&ours))
 }
 
+/// Tables, views and sequences of a database, the marker among them.
+///
+/// # Errors
+/// When it cannot be asked.
+pub(crate) fn tables(target: &Target) -> Result<BTreeSet<String>, HostError> {
+    let tables = Marker::open_to_clean_up(target).and_then(|mut marker| marker.tables());
+    tables.map_err(not_marked(&target.database_name()))
+}
+
 /// Drops the tables that the marker lists, those that this run made in the place of others ([`Claim::replaced`]), and the marker;
 /// returns the tables dropped. A database without marker is left alone.
 ///
 /// # Errors
-/// When the database cannot be asked, or a table cannot be dropped.
+/// When another run uses the database, when the marker is not this account's, when the database cannot be asked, or a table cannot be dropped.
 pub fn cleanup(target: &Target, replaced: &BTreeSet<String>) -> Result<Vec<String>, HostError> {
     if !target.engine.keeps_data() {
         return Ok(Vec::new());
     }
-    let database = database_name(target);
+    let database = target.database_name();
     let failed = not_marked(&database);
-    let session = ControlConnection::open_to_clean_up(target).map_err(failed)?;
-    let mut marker = Marker { session, engine: target.engine };
+    let mut marker = Marker::open_to_clean_up(target).map_err(failed)?;
+    if !marker.tables().map_err(failed)?.contains(MARKER_TABLE) {
+        return Ok(Vec::new());
+    }
+    let _lock = lock(target)?;
+    // A run that held the lock until now may have dropped everything.
     let mut existing = marker.tables().map_err(failed)?;
     if !existing.remove(MARKER_TABLE) {
         return Ok(Vec::new());
+    }
+    if !marker.is_ours().map_err(failed)? {
+        return Err(not_our_marker(&database));
     }
     let ours = marker.ours(&existing).map_err(failed)?;
     let dropped: Vec<String> =
@@ -284,26 +387,31 @@ pub fn cleanup(target: &Target, replaced: &BTreeSet<String>) -> Result<Vec<Strin
     Ok(dropped)
 }
 
-/// The database's name, as `--yes-write-to` must name it: for SQLite the file's.
-#[must_use]
-pub fn database_name(target: &Target) -> String {
-    match &target.endpoint {
-        Endpoint::File(path) => {
-            path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
-        }
-        _ => target.database.clone(),
-    }
-}
-
 /// The marker table of one database.
 struct Marker {
     session: ControlConnection,
     engine: Engine,
+    database: String,
+}
+
+/// A row of it that this account signed.
+struct Row {
+    table: String,
+    /// The run that wrote it.
+    run: String,
 }
 
 impl Marker {
     fn open(target: &Target) -> Asked<Self> {
-        Ok(Self { session: ControlConnection::open(target)?, engine: target.engine })
+        ControlConnection::open(target).map(|session| Self::with(session, target))
+    }
+
+    fn open_to_clean_up(target: &Target) -> Asked<Self> {
+        ControlConnection::open_to_clean_up(target).map(|session| Self::with(session, target))
+    }
+
+    fn with(session: ControlConnection, target: &Target) -> Self {
+        Self { session, engine: target.engine, database: target.database_name() }
     }
 
     /// Tables, views and sequences of the database that belong to users.
@@ -316,23 +424,64 @@ impl Marker {
         // MySQL's keys of text need a length; 191 fits every character set and row format.
         self.session.run(&format!(
             "CREATE TABLE {MARKER_TABLE} (table_name VARCHAR(191) NOT NULL PRIMARY KEY, experiment VARCHAR(191) NOT NULL, \
-             created_at VARCHAR(40) NOT NULL)"
+             created_at VARCHAR(40) NOT NULL, run VARCHAR(40) NOT NULL, signature VARCHAR(80) NOT NULL)"
         ))
     }
 
     fn record(&mut self, table: &str, options: &ClaimOptions<'_>) -> Asked<()> {
-        let experiment: String = options.experiment.chars().take(191).collect();
-        let values = [table, experiment.as_str(), options.created_at]
-            .map(|value| self.engine.dialect().literal(value))
-            .join(", ");
+        let values = self.values(table, options).join(", ");
         self.session.run(&format!(
-            "INSERT INTO {MARKER_TABLE} (table_name, experiment, created_at) VALUES ({values})"
+            "INSERT INTO {MARKER_TABLE} (table_name, experiment, created_at, run, signature) VALUES ({values})"
+        ))
+    }
+
+    /// The values of a row that this run writes, as literals.
+    fn values(&self, table: &str, options: &ClaimOptions<'_>) -> [String; 5] {
+        let experiment: String = options.experiment.chars().take(191).collect();
+        let signed = signature(&[&self.database, table, this_run()]);
+        [table, experiment.as_str(), options.created_at, this_run(), &signed]
+            .map(|value| self.engine.dialect().literal(value))
+    }
+
+    /// Has the row of the claim name this run.
+    fn name_run(&mut self, options: &ClaimOptions<'_>) -> Asked<()> {
+        if !self.rows()?.iter().any(|row| row.table.is_empty()) {
+            return self.forget("").and_then(|()| self.record("", options));
+        }
+        let [_, experiment, created_at, run, signed] = self.values("", options);
+        self.session.run(&format!(
+            "UPDATE {MARKER_TABLE} SET experiment = {experiment}, created_at = {created_at}, run = {run}, signature = {signed} \
+             WHERE table_name = ''"
         ))
     }
 
     fn forget(&mut self, table: &str) -> Asked<()> {
         let name = self.engine.dialect().literal(table);
         self.session.run(&format!("DELETE FROM {MARKER_TABLE} WHERE table_name = {name}"))
+    }
+
+    /// Whether this account made it. One without rows, whose making was not brought to its end, lists nothing.
+    fn is_ours(&mut self) -> Asked<bool> {
+        let is_plain = questions(self.engine).is_plain_table;
+        if self.session.count(&format!("{is_plain} '{MARKER_TABLE}'"))? == 0 {
+            return Ok(false);
+        }
+        // One of another form is not read.
+        let Ok(all) = self.session.count(&format!("SELECT count(signature) FROM {MARKER_TABLE}")) else {
+            return Ok(false);
+        };
+        Ok(all == 0 || !self.rows()?.is_empty())
+    }
+
+    /// The rows that this account signed.
+    fn rows(&mut self) -> Asked<Vec<Row>> {
+        let rows = self.session.rows(&format!("SELECT table_name, run, signature FROM {MARKER_TABLE}"))?;
+        let signed = |row: Vec<Option<String>>| {
+            let [table, run, signed] = <[_; 3]>::try_from(row).ok()?;
+            let (table, run) = (table?, run?);
+            (signed? == signature(&[&self.database, &table, &run])).then_some(Row { table, run })
+        };
+        Ok(rows.into_iter().filter_map(signed).collect())
     }
 
     /// The tables that dyno made, of those that are there or were to be.
@@ -345,16 +494,13 @@ impl Marker {
     }
 
     fn recorded(&mut self) -> Asked<BTreeSet<String>> {
-        let rows =
-            self.session.rows(&format!("SELECT table_name FROM {MARKER_TABLE} WHERE table_name <> ''"))?;
-        Ok(rows.into_iter().flatten().flatten().filter(|name| name != DATABASE).collect())
+        let names = self.rows()?.into_iter().map(|row| row.table);
+        Ok(names.filter(|name| !name.is_empty() && name != DATABASE).collect())
     }
 
     /// True when dyno made the database.
     fn is_made(&mut self) -> Asked<bool> {
-        let name = self.engine.dialect().literal(DATABASE);
-        let asks = format!("SELECT count(*) FROM {MARKER_TABLE} WHERE table_name = {name}");
-        Ok(self.session.count(&asks)? > 0)
+        Ok(self.is_ours()? && self.rows()?.iter().any(|row| row.table == DATABASE))
     }
 
     fn drop_table(&mut self, table: &str) -> Asked<()> {
@@ -367,115 +513,4 @@ impl Marker {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const OPTIONS: ClaimOptions<'static> =
-        ClaimOptions { experiment: "rush's", created_at: "2026-01-02T03:04:05Z", yes_write_to: None };
-
-    fn database(folder: &tempfile::TempDir) -> Target {
-        Target::new(Engine::Sqlite, Endpoint::File(folder.path().join("shop.db")))
-    }
-
-    fn run(target: &Target, statements: &[&str]) {
-        let mut session = ControlConnection::open(target).unwrap();
-        for sql in statements {
-            session.run(sql).unwrap();
-        }
-    }
-
-    #[test]
-    fn an_empty_database_is_marked_and_recognised_again() {
-        let folder = tempfile::tempdir().unwrap();
-        let target = database(&folder);
-        let mut claim_made = claim(&target, &OPTIONS).unwrap();
-        assert_eq!(claim_made.database, "shop.db");
-        claim_made.record_tables(&target, &["rush"], &OPTIONS).unwrap();
-        run(&target, &["CREATE TABLE rush (id INTEGER)"]);
-        let again = claim(&target, &OPTIONS).unwrap();
-        assert_eq!(again.tables, BTreeSet::from(["rush".to_owned()]));
-        assert!(!again.is_forced);
-    }
-
-    #[test]
-    fn a_database_with_foreign_tables_is_refused_with_its_name_its_tables_and_the_flag() {
-        let folder = tempfile::tempdir().unwrap();
-        let target = database(&folder);
-        run(&target, &["CREATE TABLE customers (id INTEGER)", "CREATE VIEW good AS SELECT * FROM customers"]);
-        let error = claim(&target, &OPTIONS).unwrap_err().to_string();
-        assert_eq!(
-            error,
-            "the database \"shop.db\" is not empty and not made by dyno; it holds customers, good\n\
-             hint: use an empty database, or, if it may be written to and its tables of the same names replaced, give \
-             --yes-write-to shop.db"
-        );
-        let wrong = ClaimOptions { yes_write_to: Some("other.db"), ..OPTIONS };
-        let error = claim(&target, &wrong).unwrap_err().to_string();
-        assert!(error.contains("--yes-write-to names \"other.db\", which is another one"), "{error}");
-        let tables =
-            ControlConnection::open(&target).unwrap().count("SELECT count(*) FROM sqlite_master").unwrap();
-        assert_eq!(tables, 2, "nothing was written");
-    }
-
-    #[test]
-    fn the_flag_opens_exactly_the_database_it_names() {
-        let folder = tempfile::tempdir().unwrap();
-        let target = database(&folder);
-        run(&target, &["CREATE TABLE customers (id INTEGER)"]);
-        let yes = ClaimOptions { yes_write_to: Some("shop.db"), ..OPTIONS };
-        assert!(claim(&target, &yes).unwrap().is_forced);
-    }
-
-    #[test]
-    fn a_table_that_is_not_ours_is_not_replaced() {
-        let folder = tempfile::tempdir().unwrap();
-        let target = database(&folder);
-        let mut claim_made = claim(&target, &OPTIONS).unwrap();
-        run(&target, &["CREATE TABLE customers (id INTEGER)"]);
-        let error = claim_made.record_tables(&target, &["customers"], &OPTIONS).unwrap_err().to_string();
-        assert!(error.contains("\"customers\"") && error.contains("--yes-write-to shop.db"), "{error}");
-    }
-
-    #[test]
-    fn what_a_program_was_making_when_it_was_killed_is_all_dyno_s_until_it_has_names() {
-        let folder = tempfile::tempdir().unwrap();
-        let target = database(&folder);
-        let mut claim_made = claim(&target, &OPTIONS).unwrap();
-        claim_made.record_tables(&target, &[EVERYTHING], &OPTIONS).unwrap();
-        run(&target, &["CREATE TABLE half (id INTEGER)"]);
-        let mut again = claim(&target, &OPTIONS).unwrap();
-        assert!(again.tables.contains("half") && !again.is_forced, "{again:?}");
-        again.adopt_all(&target, &OPTIONS).unwrap();
-        run(&target, &["CREATE TABLE theirs (id INTEGER)"]);
-        let error = claim(&target, &OPTIONS).unwrap_err().to_string();
-        assert!(error.contains("it holds theirs\n"), "{error}");
-        assert_eq!(cleanup(&target, &BTreeSet::new()).unwrap(), ["half"]);
-        // What others have put there is nobody's to give away.
-        let yes = ClaimOptions { yes_write_to: Some("shop.db"), ..OPTIONS };
-        let mut forced = claim(&target, &yes).unwrap();
-        let error = forced.record_tables(&target, &[EVERYTHING], &yes).unwrap_err().to_string();
-        assert!(error.contains("\"shop.db\" is not empty"), "{error}");
-        run(&target, &["DROP TABLE theirs"]);
-        let mut late = claim(&target, &OPTIONS).unwrap();
-        run(&target, &["CREATE TABLE theirs (id INTEGER)"]);
-        late.record_tables(&target, &[EVERYTHING], &OPTIONS).unwrap_err();
-        assert_eq!(cleanup(&target, &BTreeSet::new()).unwrap(), Vec::<String>::new());
-    }
-
-    #[test]
-    fn cleanup_drops_what_dyno_made_and_nothing_else() {
-        let folder = tempfile::tempdir().unwrap();
-        let target = database(&folder);
-        let mut claim_made = claim(&target, &OPTIONS).unwrap();
-        claim_made.record_tables(&target, &["rush", "never made"], &OPTIONS).unwrap();
-        run(&target, &["CREATE TABLE rush (id INTEGER)", "CREATE TABLE theirs (id INTEGER)"]);
-        assert_eq!(cleanup(&target, &BTreeSet::new()).unwrap(), ["rush"]);
-        let left = ControlConnection::open(&target).unwrap().rows("SELECT name FROM sqlite_master").unwrap();
-        assert_eq!(left, [[Some("theirs".to_owned())]]);
-        assert_eq!(
-            cleanup(&target, &BTreeSet::new()).unwrap(),
-            Vec::<String>::new(),
-            "without a marker nothing is dropped"
-        );
-    }
-}
+mod tests;

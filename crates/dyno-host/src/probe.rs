@@ -50,6 +50,16 @@ pub fn replication(target: &Target) -> Result<Replication, OperationFailure> {
     Ok((server.replication)(&mut ControlConnection::open(target)?))
 }
 
+/// Whether a pooler stands before a server, which may give each transaction another session: what is set in a session holds for whoever has it next.
+///
+/// # Errors
+/// When the system cannot be reached or refuses to answer.
+pub fn is_pooled(target: &Target) -> Result<bool, OperationFailure> {
+    let server = questions(target.engine).server.as_ref();
+    let Some(pooled) = server.and_then(|server| server.lock.pooled.as_ref()) else { return Ok(false) };
+    pooled.changes_sessions(&mut ControlConnection::open(target)?)
+}
+
 /// Room on a disk, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DiskSpace {

@@ -295,6 +295,18 @@ pub enum Finding {
         /// What.
         what: String,
     },
+    /// A database could not be locked against other runs of dyno.
+    DatabaseNotLocked {
+        /// Its name.
+        database: String,
+        /// Why.
+        reason: String,
+    },
+    /// A database that a trial was only to read was changed, and other sessions were there that may have done it.
+    ChangedByOthers {
+        /// Its name.
+        database: String,
+    },
     /// Something the run could not stop, remove or restore.
     CleanUpIncomplete {
         /// What.
@@ -410,6 +422,8 @@ impl Finding {
             | Self::ProgramWarned { .. }
             | Self::EventsCounted { .. }
             | Self::RecordingIncomplete { .. }
+            | Self::DatabaseNotLocked { .. }
+            | Self::ChangedByOthers { .. }
             | Self::CleanUpIncomplete { .. } => Severity::Warning,
             Self::CutShort { .. }
             | Self::SystemFailed { .. }

@@ -113,6 +113,8 @@ pub struct Target {
     /// Statements sent once after connecting, before anything else: session settings
     /// (SQLite pragmas, `SET ...`). They are not measured.
     pub session_setup: Vec<String>,
+    /// Sessions only read: what would undo that is not sent.
+    pub only_reads: bool,
 }
 
 impl Target {
@@ -131,6 +133,26 @@ impl Target {
             query_mode: QueryMode::Prepared,
             connect_timeout: Duration::from_secs(10),
             session_setup: Vec::new(),
+            only_reads: false,
+        }
+    }
+
+    /// The same for sessions that only read.
+    #[must_use]
+    pub fn reading(mut self) -> Self {
+        self.session_setup.push(self.engine.dialect().read_only.to_owned());
+        self.only_reads = true;
+        self
+    }
+
+    /// The database's name, as `--yes-write-to` must name it: for SQLite the file's.
+    #[must_use]
+    pub fn database_name(&self) -> String {
+        match &self.endpoint {
+            Endpoint::File(path) => {
+                path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+            }
+            _ => self.database.clone(),
         }
     }
 

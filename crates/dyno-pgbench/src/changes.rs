@@ -34,6 +34,28 @@ const INTO: &[&str] = &["into"];
 const WORK: &[&str] =
     &["insert", "update", "delete", "replace", "merge", "truncate", "into", "create", "execute", "refresh"];
 
+/// What a transaction that reads begins with, besides signs.
+const BEGINNING: [&str; 18] = [
+    "begin",
+    "start",
+    "transaction",
+    "work",
+    "isolation",
+    "level",
+    "serializable",
+    "repeatable",
+    "read",
+    "committed",
+    "uncommitted",
+    "only",
+    "not",
+    "deferrable",
+    "with",
+    "consistent",
+    "snapshot",
+    "deferred",
+];
+
 /// What opens a session that is kept from writing, or is about more than a session.
 const OPENING: &[&str] = &[
     "write",
@@ -42,6 +64,7 @@ const OPENING: &[&str] = &[
     "transaction_read_only",
     "default_transaction_read_only",
     "global",
+    "password",
     "persist",
     "persist_only",
     "slave",
@@ -84,15 +107,64 @@ pub fn reads(text: &str, quoting: Quoting) -> bool {
     statements(text, quoting).is_some_and(|all| all.iter().all(|tokens| is_reading(tokens)))
 }
 
+/// Whether a text begins or ends transactions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TransactionControl {
+    /// It does not.
+    None,
+    /// It does nothing else.
+    Only,
+    /// Among other statements.
+    Mixed,
+}
+
+impl TransactionControl {
+    pub(crate) fn of(text: &str, quoting: Quoting) -> Self {
+        const WORDS: [&str; 6] = ["begin", "start", "commit", "end", "rollback", "abort"];
+        let is_control = |tokens: &&Vec<Token>| {
+            tokens.first().and_then(Token::word).is_some_and(|word| WORDS.contains(&word))
+        };
+        let Some(all) = statements(text, quoting) else { return Self::Mixed };
+        match all.iter().filter(is_control).count() {
+            0 => Self::None,
+            count if count == all.len() => Self::Only,
+            _ => Self::Mixed,
+        }
+    }
+}
+
 fn is_reading(tokens: &[Token]) -> bool {
     let Some(first) = tokens.iter().find(|token| **token != Token::Sign('(')).and_then(Token::word) else {
         return false;
     };
     let Some((_, belying)) = READING.iter().find(|(word, _)| *word == first) else { return false };
+    let is_plain = match first {
+        "begin" | "start" => tokens.iter().all(|token| match token {
+            Token::Word(word) => BEGINNING.contains(&word.as_str()),
+            Token::Sign(sign) => *sign == ',',
+            Token::Quoted(_) => false,
+        }),
+        "set" => tokens.split(|token| *token == Token::Sign(',')).all(names_plainly),
+        _ => true,
+    };
+    if !is_plain {
+        return false;
+    }
     // What is explained is carried out when it is analyzed.
     let is_carried_out = ["analyze", "analyse"].iter().any(|word| has(tokens, &[word]));
     let belying = if matches!(first, "explain" | "describe") && is_carried_out { WORK } else { belying };
     !has(tokens, belying)
+}
+
+/// True when a setting is named without quotes, in which a name can be spelled in many ways, and is none of `@@`.
+fn names_plainly(assignment: &[Token]) -> bool {
+    let end = assignment.iter().position(|token| match token {
+        Token::Sign(sign) => *sign == '=',
+        token => token.word() == Some("to"),
+    });
+    let name = &assignment[..end.unwrap_or(assignment.len())];
+    let is_system = name.windows(2).any(|two| two == [Token::Sign('@'), Token::Sign('@')]);
+    !is_system && !name.iter().any(|token| matches!(token, Token::Quoted(_)))
 }
 
 /// True when one of these words stands in a statement as itself.
@@ -217,6 +289,12 @@ mod tests {
             ("EXPLAIN (ANALYZE) SELECT 1", true),
             ("START TRANSACTION ISOLATION LEVEL SERIALIZABLE, READ ONLY", true),
             ("SET LOCAL work_mem = '1MB'", true),
+            ("SET @n = 'x'", true),
+            ("SET \"default_transaction_read_only\" TO off", false),
+            ("SET `tx_read_only`=0", false),
+            ("SET work_mem = 1, `tx_read_only` = 0", false),
+            ("SET @@session.tx_isolation = 'SERIALIZABLE'", false),
+            ("BEGIN ISOLATION LEVEL SERIALIZABLE READ /**/ WRITE", false),
             ("SELECT 1; DELETE FROM t", false),
             ("WITH a AS (SELECT 1) DELETE FROM t", false),
             ("WITH a AS (DELETE FROM t RETURNING id) SELECT * FROM a", false),

@@ -4,7 +4,7 @@
 use crate::changes::{changed, reads};
 use crate::expression::Value;
 use crate::expression::parser::DEFAULT_SEED;
-use crate::perform::{Performer, Program, Stop, attempt, first_words, roll_back};
+use crate::perform::{Performer, Program, Stop, attempt, first_words, roll_back, writing};
 use crate::random::Generator;
 use crate::script::{self, Action, Amount, DEFINING, Script};
 use crate::sending::{self, Settable, Which};
@@ -171,6 +171,37 @@ impl Transactions {
         refused.extend(block_on(self.audit.rehearse(&mut connection))?);
         block_on(connection.close());
         Ok(refused)
+    }
+}
+
+impl Transactions {
+    /// As [`Self::rehearse`], for a database that is not named with --yes-write-to: each script is first run once in a read-only transaction that is rolled
+    /// back. Returns the scripts that write, or, if there are none, the statements that the server refuses.
+    ///
+    /// # Errors
+    /// When the server cannot be reached.
+    pub fn rehearse_reading(&self, target: &Target) -> Result<Vec<String>, OperationFailure> {
+        let mut refused = Vec::new();
+        if let Some(questions) = &target.engine.dialect().read_only_questions {
+            for script in &self.program.scripts {
+                // A connection for each script: what one does to its session does not concern the next.
+                let io = Io::Patient(Patience::for_questions(target));
+                let mut connection = block_on(Connection::connect(target, &io))?;
+                let found =
+                    writing(&self.program, script, self.beginning.clone(), &mut connection, questions);
+                match block_on(found) {
+                    Ok(found) => refused.extend(found.map(|what| {
+                        let database = target.database_name();
+                        format!("the script {} may write, and the database {database:?} is not named with --yes-write-to: {what}", script.name)
+                    })),
+                    // The script takes longer than a question may.
+                    Err(failure) if failure.kind == FailureKind::Timeout => {}
+                    Err(failure) => return Err(failure),
+                }
+                block_on(connection.close());
+            }
+        }
+        if refused.is_empty() { self.rehearse(target) } else { Ok(refused) }
     }
 }
 

@@ -109,11 +109,11 @@ pub(crate) fn both_ways(
     ((copy(&client), copy(&server)), (server, client))
 }
 
-/// Passes bytes on for as long as `is_allowed`, then breaks both connections.
-pub(crate) fn pump(mut from: TcpStream, mut to: TcpStream, mut is_allowed: impl FnMut(&[u8]) -> bool) {
+/// Passes bytes on, which `is_allowed` may change, for as long as it says so; then breaks both connections.
+pub(crate) fn pump(mut from: TcpStream, mut to: TcpStream, mut is_allowed: impl FnMut(&mut [u8]) -> bool) {
     let mut bytes = vec![0; 64 << 10];
     while let Ok(count @ 1..) = from.read(&mut bytes) {
-        if !is_allowed(&bytes[..count]) || to.write_all(&bytes[..count]).is_err() {
+        if !is_allowed(&mut bytes[..count]) || to.write_all(&bytes[..count]).is_err() {
             break;
         }
     }

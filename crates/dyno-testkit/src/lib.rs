@@ -7,6 +7,7 @@
 #![expect(clippy::expect_used, clippy::missing_panics_doc, reason = "helpers of tests fail by panicking")]
 
 mod answer_thief;
+mod pooler;
 pub mod repository;
 mod silencer;
 
@@ -21,6 +22,7 @@ use std::time::{Duration, Instant};
 
 pub use answer_thief::AnswerThief;
 pub use dyno_host::server::RunningServer;
+pub use pooler::Pooler;
 pub use silencer::Silencer;
 pub use tempfile::TempDir;
 

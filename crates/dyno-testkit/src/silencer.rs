@@ -39,6 +39,12 @@ impl Silencer {
         *self.shared.text.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
     }
 
+    /// Everything passes again, what was held up too.
+    pub fn speak(&self) {
+        *self.shared.text.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.shared.is_silent.store(false, Ordering::SeqCst);
+    }
+
     /// Where clients connect.
     #[must_use]
     pub fn address(&self) -> SocketAddr {

@@ -90,7 +90,9 @@ pub(crate) fn nodes_for(member: &Member<'_>, nodes: &[Node]) -> Vec<Node> {
     let mut nodes = nodes.to_vec();
     if member.only_reads {
         for node in &mut nodes {
-            node.target.session_setup.push(node.target.engine.dialect().read_only.to_owned());
+            node.target = node.target.clone().reading();
+            node.door =
+                node.door.take().map(|door| if door.engine.has_sql() { door.reading() } else { door });
         }
     }
     nodes

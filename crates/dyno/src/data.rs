@@ -53,6 +53,9 @@ impl Provider<'_, '_> {
         listener: &mut dyn Listener,
     ) -> Result<Nanos, Missing> {
         let treatment = self.trial.treatment;
+        if let Some(reason) = self.systems.forbidden(self.systems.system_of(treatment)) {
+            return Err(Missing::Trial(reason.to_owned()));
+        }
         if self.systems.restores(treatment, data) {
             let time = self.restore(data, listener)?;
             self.systems.enter(treatment)?;
@@ -167,7 +170,7 @@ fn load_databases(
     listener: &mut dyn Listener,
 ) -> Result<Duration, Missing> {
     let created_at = utc_now();
-    let options = ClaimOptions { experiment, created_at: &created_at, yes_write_to: None };
+    let options = ClaimOptions { experiment, created_at: &created_at, yes_write_to: None, is_shared: false };
     let base = ready.target();
     let databases: Vec<String> = data.databases.iter().map(|(name, _)| name.clone()).collect();
     let mut spread = Spread::default();

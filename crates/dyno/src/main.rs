@@ -13,6 +13,7 @@
 mod beside;
 mod campaign;
 mod checkup;
+mod claims;
 mod cli;
 mod commands;
 mod curve;

@@ -4,15 +4,15 @@ use crate::checkup;
 use crate::spread::missing;
 use crate::steered::steering;
 use crate::systems::connections_beside;
-use crate::together::{self, Member, Together};
+use crate::together::{self, Member, Together, only_reads};
 use crate::workload::AnyWorkload;
 use dyno_drivers::open_files;
 use dyno_drivers::patience::is_end_requested;
 use dyno_engine::workload::Workload;
-use dyno_host::databases;
 use dyno_host::marker::{self, Claim, ClaimOptions};
 use dyno_host::shell::missing_command;
-use dyno_host::{HostError, existing, probe, server, way};
+use dyno_host::{HostError, existing, probe, run_lock, server, way};
+use dyno_host::{copies, databases};
 use dyno_model::failure::OperationFailure;
 use dyno_model::observation::Observation;
 use dyno_model::plan::{
@@ -300,6 +300,13 @@ impl<'p> Look<'p, '_> {
         let to_come = to_come(source);
         let source = to_come.as_ref().unwrap_or(source);
         let timeout = system.connect_timeout.into();
+        // A run that writes leaves others no moment to ask SQLite anything.
+        if let (Endpoint::File(_), Ok(target)) =
+            (&source.endpoint, existing::target(source, system.query_mode, timeout))
+            && let Err(error) = run_lock::look(&target)
+        {
+            return self.tell(Obstacle::said(&error.to_string()));
+        }
         let connected = match existing::connect(source, system.query_mode, timeout, &BTreeMap::new()) {
             Ok(connected) => connected,
             Err(error) => return self.tell(Obstacle::said(&error.to_string())),
@@ -320,15 +327,30 @@ impl<'p> Look<'p, '_> {
 
     /// Whether a database may be used, and whether scripts find in it what they need.
     fn database(&mut self, source: &ExistingSystem, target: &Target, yes_write_to: Option<&str>) {
-        let options = ClaimOptions { experiment: &self.plan.name, created_at: "", yes_write_to };
+        let options =
+            ClaimOptions { experiment: &self.plan.name, created_at: "", yes_write_to, is_shared: true };
         if source.data == DataPolicy::Copy {
             return self.originals(target);
         }
         let claim = marker::examine(target, &options);
-        if let Err(error) = &claim
-            && !(source.data == DataPolicy::Existing && scripts_only(self.plan, self.index))
+        if claim.is_ok()
+            && let Err(error) = run_lock::look(target)
         {
             self.tell(Obstacle::said(&error.to_string()));
+        }
+        if let Err(error) = &claim
+            && !(source.data == DataPolicy::Existing
+                && (scripts_only(self.plan, self.index) || only_reads(self.plan, self.index)))
+        {
+            self.tell(Obstacle::said(&error.to_string()));
+        }
+        let is_read = claim.is_err() && source.data == DataPolicy::Existing;
+        if is_read && matches!(probe::is_pooled(target), Ok(true)) {
+            let database = target.database_name();
+            return self.tell(Obstacle::said(&format!(
+                "a connection pooler is in front of the server, so dyno cannot keep its sessions from writing to the database {database:?}\n\
+                 hint: connect to the server directly, or, if the database may be written to, give --yes-write-to {database}"
+            )));
         }
         self.scripts(source, target, claim.as_ref().ok());
         self.programs(source, target, claim.as_ref().ok());
@@ -336,6 +358,9 @@ impl<'p> Look<'p, '_> {
 
     /// Whether scripts find what they need in the database that is copied for them, unless they set up something first.
     fn originals(&mut self, target: &Target) {
+        if let Err(error) = copies::look(target) {
+            self.tell(Obstacle::said(&error.to_string()));
+        }
         let workloads = self.workloads().filter(|together| together.setups().all(|it| !it.is_made_once()));
         let mut tell = self.once();
         for member in workloads.flat_map(|together| together.members) {
@@ -372,7 +397,7 @@ impl<'p> Look<'p, '_> {
 
     /// Scripts of Lua make their data in a database of their own, or find them; what they send is not known beforehand.
     fn programs(&mut self, source: &ExistingSystem, target: &Target, claim: Option<&Claim>) {
-        let database = marker::database_name(target);
+        let database = target.database_name();
         let all = self.workloads().flat_map(|together| {
             let is_brought = together.brings_data();
             together.members.into_iter().map(move |member| (member.workload, is_brought))
@@ -411,12 +436,15 @@ impl<'p> Look<'p, '_> {
             let AnyWorkload::Sql(sql) = workload else { continue };
             if let Some((script, statement)) = sql.writing().filter(|_| claim.is_none()) {
                 let (script, statement) = (script.to_string(), statement.to_string());
-                let database = marker::database_name(target);
+                let database = target.database_name();
                 tell(Obstacle::ScriptWrites { script, statement, database });
             }
             // Where the data is brought, the tables are not there yet.
             if !is_brought {
-                let refused = sql.rehearse(target);
+                let refused = match claim.is_some() || sql.writing().is_some() {
+                    true => sql.rehearse(target),
+                    false => sql.rehearse_reading(&target.clone().reading()),
+                };
                 let told =
                     |all: Vec<String>| all.iter().map(|reason| format!("{in_place}{reason}")).collect();
                 rehearsed(refused.map(told), &mut tell);

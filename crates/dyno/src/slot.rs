@@ -13,6 +13,8 @@ pub(crate) struct Slot<'p> {
     /// The whole plot that it was brought up for.
     pub(crate) plot: Option<WholePlot<'p>>,
     troubles: Vec<Trouble<'p>>,
+    /// Why nothing more is sent to the system, if that is so.
+    pub(crate) forbidden: Option<String>,
 }
 
 /// A whole plot whose server could not be brought up.

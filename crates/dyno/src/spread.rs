@@ -61,11 +61,8 @@ impl Spread {
 
     /// Where a database is, on the server of another.
     pub(crate) fn target(&self, base: &Target, name: &str) -> Target {
-        let mut target = beside(base, name);
-        if self.of(name).only_reads {
-            target.session_setup.push(target.engine.dialect().read_only.to_owned());
-        }
-        target
+        let target = beside(base, name);
+        if self.of(name).only_reads { target.reading() } else { target }
     }
 
     /// Notes in a database that tables are about to be made.
@@ -95,9 +92,31 @@ impl Spread {
         })
     }
 
+    /// Whether the databases are still this run's.
+    ///
+    /// # Errors
+    /// When another run uses one, in words.
+    pub(crate) fn check(&mut self, base: &Target, is_marked: bool) -> Result<(), String> {
+        self.0.iter_mut().filter(|database| !database.only_reads).try_for_each(|database| {
+            let checked = database.claim.check(&beside(base, &database.name), is_marked);
+            checked.map_err(|error| error.to_string())
+        })
+    }
+
+    /// Those that are only read.
+    pub(crate) fn only_read(&self, base: &Target) -> impl Iterator<Item = Target> {
+        let reading = self.0.iter().filter(|database| database.only_reads);
+        reading.map(|database| self.target(base, &database.name))
+    }
+
+    /// The claims.
+    pub(crate) fn claims(&self) -> impl Iterator<Item = &Claim> {
+        self.0.iter().map(|database| &database.claim)
+    }
+
     /// Removes what dyno made; what could not be removed, in words.
     pub(crate) fn clean_up(self, base: &Target) -> Vec<String> {
-        let cleaned = self.0.into_iter().map(|it| databases::clean_up(base, &it.name, &it.claim.replaced));
+        let cleaned = self.0.into_iter().map(|it| databases::clean_up(base, &it.name, it.claim));
         cleaned.filter_map(Result::err).map(|error| error.to_string()).collect()
     }
 }
@@ -110,12 +129,10 @@ fn found(
     options: &ClaimOptions<'_>,
 ) -> Result<Vec<Database>, String> {
     missing(base, &names)?;
-    let look = |name: String| match marker::examine(&beside(base, &name), options) {
+    let examined = |target: &Target| marker::examine(target, options)?.locked(target);
+    let look = |name: String| match examined(&beside(base, &name)) {
         Ok(claim) => Ok(Database { name, only_reads: false, claim }),
-        Err(_) if only_reads => {
-            let claim = Claim { database: name.clone(), ..Claim::default() };
-            Ok(Database { name, only_reads: true, claim })
-        }
+        Err(_) if only_reads => Ok(Database { name, only_reads: true, claim: Claim::default() }),
         Err(error) => Err(error.to_string()),
     };
     names.into_iter().map(look).collect()

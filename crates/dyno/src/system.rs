@@ -3,7 +3,7 @@
 use crate::spread::Spread;
 use dyno_engine::Node;
 use dyno_host::copies;
-use dyno_host::counters;
+use dyno_host::counters::{self, WriteMarks};
 use dyno_host::existing::ConnectedSystem;
 use dyno_host::marker::{self, Claim, ClaimOptions};
 use dyno_host::monitor;
@@ -89,6 +89,8 @@ impl Ready {
         let original = self.original.get_or_insert_with(|| existing.target.clone());
         existing.target = original.clone();
         self.loaded = None;
+        // Its lock is held by a session in the copy, which is to be dropped.
+        self.claim = None;
         self.claim = Some(copies::make(original, options).map_err(|error| error.to_string())?);
         existing.target = copies::place(original);
         Ok(())
@@ -97,8 +99,7 @@ impl Ready {
     /// Sessions that are opened from here on can change no data; for systems that were there.
     pub(crate) fn only_read(&mut self) {
         if let Source::Existing(existing) = &mut self.source {
-            let target = &mut existing.target;
-            target.session_setup.push(target.engine.dialect().read_only.to_owned());
+            existing.target = existing.target.clone().reading();
         }
     }
 
@@ -188,6 +189,34 @@ impl Ready {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Whether the databases that are claimed are still this run's.
+    ///
+    /// # Errors
+    /// When another run uses one, in words.
+    pub(crate) fn check_claims(&mut self, is_marked: bool) -> Result<(), String> {
+        let Source::Existing(existing) = &self.source else { return Ok(()) };
+        if let Some(claim) = &mut self.claim {
+            claim.check(&existing.target, is_marked).map_err(|error| error.to_string())?;
+        }
+        self.spread.check(&existing.target, is_marked)
+    }
+
+    /// What the server tells of changes in the databases that are only read.
+    pub(crate) fn write_marks(&self) -> Vec<WriteMarks> {
+        let Source::Existing(existing) = &self.source else { return Vec::new() };
+        let own = existing.target.only_reads.then(|| existing.target.clone());
+        let all = own.into_iter().chain(self.spread.only_read(&existing.target));
+        all.filter_map(|target| counters::write_marks(&target).ok()).collect()
+    }
+
+    /// Databases that could not be locked against other runs.
+    pub(crate) fn unlocked(&self) -> impl Iterator<Item = Finding> {
+        self.claim.iter().chain(self.spread.claims()).filter_map(|claim| {
+            let (database, reason) = (claim.database.clone(), claim.lock_problem()?.to_owned());
+            Some(Finding::DatabaseNotLocked { database, reason })
+        })
     }
 
     /// Settings that its server rounded, of those that were asked for.

@@ -44,7 +44,7 @@ pub(crate) fn connections_beside(plan: &Plan, system: usize) -> u32 {
 pub(crate) struct Systems<'p> {
     pub(crate) plan: &'p Plan,
     slots: Vec<Slot<'p>>,
-    yes_write_to: Option<&'p str>,
+    pub(crate) yes_write_to: Option<&'p str>,
     log_dir: Option<PathBuf>,
     /// Block that is being measured, from 1; names the servers' logs.
     block: u32,
@@ -128,7 +128,7 @@ impl<'p> Systems<'p> {
         let plot = plan.whole_plot(&plan.treatments[treatment]);
         let system = plot.system;
         if self.slots[system].ready.is_some() && self.slots[system].plot == Some(plot) {
-            return Ok(());
+            return self.check_claims(system);
         }
         if plan.is_split() {
             // Each whole plot is there once per block: the server before is done, and its memory is needed.
@@ -153,13 +153,8 @@ impl<'p> Systems<'p> {
                 if sessions > 0 {
                     listener.event(&Event::RunFinding(Finding::ForeignSessions { sessions }));
                 }
-                for rounded in ready.rounded_settings(&self.plan.systems[system].name) {
-                    // Once is enough, however often the server is started.
-                    if !self.told.contains(&rounded) {
-                        self.told.push(rounded.clone());
-                        listener.event(&Event::RunFinding(rounded));
-                    }
-                }
+                let rounded = ready.rounded_settings(&self.plan.systems[system].name);
+                self.tell_once(rounded, listener);
                 let slot = &mut self.slots[system];
                 slot.forget_failures(plot);
                 slot.plot = Some(plot);
@@ -175,6 +170,16 @@ impl<'p> Systems<'p> {
         }
     }
 
+    /// Tells findings; once is enough, however often the server is started.
+    pub(crate) fn tell_once(&mut self, findings: Vec<Finding>, listener: &mut dyn Listener) {
+        for finding in findings {
+            if !self.told.contains(&finding) {
+                self.told.push(finding.clone());
+                listener.event(&Event::RunFinding(finding));
+            }
+        }
+    }
+
     fn open(
         &mut self,
         treatment: usize,
@@ -183,7 +188,7 @@ impl<'p> Systems<'p> {
         let treatment = &self.plan.treatments[treatment];
         let system = treatment.system;
         let plan = &self.plan.systems[system];
-        let is_new = existing::is_to_be_made(&plan.source);
+        let making = databases::making_of(&plan.source);
         let mut turn = None;
         let (source, version, settings) = match &plan.source {
             SystemSource::Managed(managed) => {
@@ -217,19 +222,22 @@ impl<'p> Systems<'p> {
         let mut ready = Ready::new(source, plan.connect_timeout.into(), loaded);
         ready.turn = turn;
         let created_at = utc_now();
-        let options = self.claim_options(&created_at);
+        let options = self.claim_options(system, &created_at);
         // A database whose tables are used as they are is not marked; it must be dyno's or named all the same.
         if !self.plan.uses_own_database(system) {
             // Nothing is done in it.
             return Ok((ready, version, settings));
         }
         let policy = self.data_policy(system);
-        let claim = match policy {
+        let target = ready.target();
+        let claim = match (policy, making) {
             // The original is only read.
-            DataPolicy::Copy => return Ok((ready, version, settings)),
-            DataPolicy::Own if is_new => marker::claim_made(&ready.target(), &options),
-            DataPolicy::Own => marker::claim(&ready.target(), &options),
-            DataPolicy::Existing => marker::examine(&ready.target(), &options),
+            (DataPolicy::Copy, _) => return Ok((ready, version, settings)),
+            (DataPolicy::Own, Some(making)) => databases::claim_made(&target, making, &options),
+            (DataPolicy::Own, None) => databases::claim_found(&target, &options),
+            (DataPolicy::Existing, _) => {
+                marker::examine(&target, &options).and_then(|claim| claim.locked(&target))
+            }
         };
         match claim {
             Ok(claim) => ready.claim = Some(claim),
@@ -356,7 +364,12 @@ impl<'p> Systems<'p> {
         let connect_timeout = plan.systems[system].connect_timeout.into();
         let mut ready = Ready::new(source, connect_timeout, None);
         let created_at = utc_now();
-        let options = ClaimOptions { experiment: &plan.name, created_at: &created_at, yes_write_to: None };
+        let options = ClaimOptions {
+            experiment: &plan.name,
+            created_at: &created_at,
+            yes_write_to: None,
+            is_shared: false,
+        };
         let target = ready.target();
         let claimed = marker::claim(&target, &options)
             .and_then(|mut claim| claim.record_tables(&target, tables, &options).map(|()| claim));
@@ -395,13 +408,6 @@ impl<'p> Systems<'p> {
         name.chars().take(LOG_NAME_MAX).collect()
     }
 
-    fn claim_options<'a>(&self, created_at: &'a str) -> ClaimOptions<'a>
-    where
-        'p: 'a,
-    {
-        ClaimOptions { experiment: &self.plan.name, created_at, yes_write_to: self.yes_write_to }
-    }
-
     /// Works on a system's claim to its database.
     pub(crate) fn claimed(
         &mut self,
@@ -409,7 +415,7 @@ impl<'p> Systems<'p> {
         work: impl FnOnce(&mut Ready, &ClaimOptions<'_>) -> Result<(), String>,
     ) -> Result<(), String> {
         let created_at = utc_now();
-        let options = self.claim_options(&created_at);
+        let options = self.claim_options(system, &created_at);
         self.slots[system].ready.as_mut().map_or(Ok(()), |ready| work(ready, &options))
     }
 
@@ -459,6 +465,16 @@ impl<'p> Systems<'p> {
     /// Most connections that a trial of the system needs.
     pub(crate) fn connections(&self, system: usize) -> u32 {
         self.plan.most_sessions(system) + connections_beside(self.plan, system)
+    }
+
+    /// Why nothing more is sent to a system, if that is so.
+    pub(crate) fn forbidden(&self, system: usize) -> Option<&str> {
+        self.slots[system].forbidden.as_deref()
+    }
+
+    /// Sends nothing more to a system, for this reason.
+    pub(crate) fn forbid(&mut self, system: usize, reason: &str) {
+        self.slots[system].forbidden = Some(reason.to_owned());
     }
 
     /// The system, if it answers.
@@ -527,12 +543,13 @@ impl<'p> Systems<'p> {
     }
 
     /// Stops a system that was started for this run, and leaves one that was there as it was.
-    fn part_with(&self, system: usize, ready: Ready, listener: &mut dyn Listener) {
+    fn part_with(&self, system: usize, mut ready: Ready, listener: &mut dyn Listener) {
         ready.ways.into_iter().for_each(|(_, running)| tell_problems(running.stop(), listener));
         let stopped = match ready.source {
             Source::Managed(server) => Some(server.stop().problems),
             Source::Existing(existing) => {
                 if let Some(original) = &ready.original {
+                    ready.claim = None;
                     let name = &self.plan.systems[system].name;
                     let problem = copies::remove(original).err();
                     tell_problems(problem.map(|error| not_removed(name, &error.to_string())), listener);
@@ -562,8 +579,7 @@ impl<'p> Systems<'p> {
         if has_tables && !is_end_requested() {
             unmake(self.plan, system, target);
         }
-        let replaced = claim.map(|claim| claim.replaced).unwrap_or_default();
-        if let Err(error) = databases::clean_up_own(target, &replaced) {
+        if let Err(error) = databases::clean_up_own(target, claim.unwrap_or_default()) {
             let problem = not_removed(&self.plan.systems[system].name, &error.to_string());
             tell_problems([problem], listener);
         }

@@ -242,18 +242,20 @@ pub(crate) fn of_system(plan: &Plan, system: usize) -> impl Iterator<Item = Resu
     treatments.map(|treatment| Together::of(plan, treatment))
 }
 
-/// True when nothing is to be sent to a system but scripts that are not known to write. Its sessions are then kept from writing, so that a database
+/// True when nothing is to be sent to a system but what is not known to write. Its sessions are then kept from writing, so that a database
 /// need not be dyno's.
 pub(crate) fn only_reads(plan: &Plan, system: usize) -> bool {
-    of_system(plan, system).all(|together| together.is_ok_and(|it| it.members.iter().all(only_reading)))
+    let engine = plan.systems[system].engine();
+    of_system(plan, system)
+        .all(|together| together.is_ok_and(|it| it.members.iter().all(|member| only_reading(member, engine))))
 }
 
-fn only_reading(member: &Member<'_>) -> bool {
+fn only_reading(member: &Member<'_>, engine: Engine) -> bool {
     match &member.workload {
         AnyWorkload::Sql(sql) => sql.writing().is_none(),
         // What a program will send is not to be seen; the server sees it.
         AnyWorkload::Lua(_) => true,
-        AnyWorkload::Native(_) => false,
+        AnyWorkload::Native(_) => Changes::of(&member.workload, engine).is_nothing(),
     }
 }
 

@@ -200,6 +200,7 @@ fn measure(
     let keeps_data = plan.system(trial).engine().keeps_data();
     together.members.iter_mut().for_each(|member| member.is_audited &= keeps_data);
     let loading = Provider { trial, systems, interrupts }.provide(&together, listener)?;
+    systems.tell_unlocked(system, listener);
     systems.open_way(trial.treatment, listener).map_err(Missing::Trial)?;
     let way = plan.endpoint(treatment);
     let (disks, measured_workers) = (systems.disks.clone(), Arc::clone(&systems.measured_workers));
@@ -210,6 +211,7 @@ fn measure(
         // No other trial will find in the data what it expects.
         ready.loaded = None;
     }
+    let marks = ready.write_marks();
     let names = plan.databases(treatment);
     let nodes = ready.work_nodes(way, plan.query_mode(treatment), &names);
     let (seed, warmup) = (plan.seed, treatment.load.warmup.into());
@@ -263,7 +265,8 @@ fn measure(
         }
         record
     });
-    measured.map_err(|error| missing(&error, ending))
+    let measured = measured.map_err(|error| missing(&error, ending));
+    systems.check_after(system, &marks, measured, listener)
 }
 
 /// Why a trial was not measured; `ending` says why its system ended, if it did.

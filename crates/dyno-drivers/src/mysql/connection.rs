@@ -8,6 +8,7 @@ use super::protocol::reply::{Capabilities, Done, Prepared, Progress, Reply, RowS
 use super::protocol::row::Encoding;
 use super::protocol::{command, template};
 use crate::driver::{Outcome, Result, Statement, unprepared};
+use crate::reading;
 use crate::sql_text::Template;
 use crate::transport::{Stream, stream_failure};
 use crate::value::{Discard, RowSink, Value, too_many_rows};
@@ -37,6 +38,8 @@ pub struct Connection {
     pub(super) thread: u32,
     pub(super) version: Box<str>,
     pub(super) file_opener: Option<FileOpener>,
+    /// The session only reads.
+    pub(super) only_reads: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,6 +80,7 @@ impl Connection {
             thread: 0,
             version: Box::default(),
             file_opener: None,
+            only_reads: false,
         }
     }
 
@@ -99,12 +103,21 @@ impl Connection {
         }
     }
 
+    /// Whether a text may be sent.
+    pub(super) fn check_reads(&self, sql: &[u8]) -> Result<()> {
+        if !self.only_reads {
+            return Ok(());
+        }
+        reading::check(&String::from_utf8_lossy(sql), |text, at| template::behind(text, at, self.backslash()))
+    }
+
     /// Sends text that may hold several statements and receives the first result; the others are had by
     /// [`Self::next_result`], and passed over when another command is sent.
     ///
     /// # Errors
     /// As [`crate::Driver::query`].
     pub async fn query_first<S: RowSink>(&mut self, sql: impl AsRef<[u8]>, sink: &mut S) -> Result<Outcome> {
+        self.check_reads(sql.as_ref())?;
         self.send_query(sql.as_ref()).await?;
         self.receive_one(None, sink).await.map(|(outcome, _)| outcome)
     }

@@ -37,6 +37,7 @@ impl Driver for Connection {
                 late(OperationFailure { message, ..failure })
             })?;
         }
+        connection.only_reads = target.only_reads;
         connection.stream.set_deadline(None);
         Ok(connection)
     }
@@ -46,6 +47,7 @@ impl Driver for Connection {
     }
 
     async fn prepare(&mut self, sql: &str) -> Result<Statement> {
+        self.check_reads(sql.as_bytes())?;
         let known = match self.query_mode {
             QueryMode::Prepared => self.prepare_on_server(sql).await?,
             QueryMode::Simple | QueryMode::Extended => Known::Text(template::parse(sql, self.backslash())),
@@ -74,6 +76,7 @@ impl Driver for Connection {
     }
 
     async fn query<S: RowSink>(&mut self, sql: &str, sink: &mut S) -> Result<Outcome> {
+        self.check_reads(sql.as_bytes())?;
         self.send_query(sql.as_bytes()).await?;
         self.receive_all(None, sink).await
     }

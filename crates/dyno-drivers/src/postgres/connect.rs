@@ -47,6 +47,7 @@ async fn log_in_and_set_up(mut stream: Stream, target: &Target, io: &Io) -> Resu
             ..failure
         })?;
     }
+    connection.only_reads = target.only_reads;
     connection.stream.set_deadline(None);
     Ok(connection)
 }

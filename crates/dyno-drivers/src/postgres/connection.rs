@@ -9,6 +9,7 @@ use super::protocol::parameter::ParameterType;
 use super::protocol::reply::{Progress, Reply, Shape};
 use super::protocol::row::Field;
 use crate::driver::{Outcome, Result, Statement, unprepared};
+use crate::reading;
 use crate::sql_text::Template;
 use crate::transport::{Io, Stream, stream_failure};
 use crate::value::{Discard, RowSink, Value, too_many_rows};
@@ -36,6 +37,8 @@ pub struct Connection {
     pub(super) fields: Vec<Field>,
     /// Statements that are sent before their answers are awaited.
     pub(super) pipeline: Option<Box<Pipeline>>,
+    /// The session only reads, and is lost when it would write.
+    pub(super) only_reads: bool,
 }
 
 /// An open pipeline.
@@ -82,6 +85,7 @@ impl Connection {
             shape: Shape::default(),
             fields: Vec::new(),
             pipeline: None,
+            only_reads: false,
         }
     }
 
@@ -251,6 +255,10 @@ impl Connection {
         }
         if let Some(standard_strings) = reply.standard_strings {
             self.session.standard_strings = standard_strings;
+        }
+        if self.only_reads && reply.writes_by_default {
+            self.state = State::Lost;
+            return Err(reading::undone("default_transaction_read_only was set to off"));
         }
         self.inbox.settle();
         if self.output.capacity() > ROOM_KEPT {

@@ -7,6 +7,7 @@ use super::protocol::frontend::{self, Execution};
 use super::protocol::placeholder;
 use super::protocol::reply::Shape;
 use crate::driver::{Driver, Outcome, Result, Statement, unprepared};
+use crate::reading;
 use crate::transport::Io;
 use crate::value::{BulkLoad, Discard, RowSink, RowSource, Value};
 use dyno_model::failure::FailureKind;
@@ -26,7 +27,7 @@ impl Driver for Connection {
     }
 
     async fn prepare(&mut self, sql: &str) -> Result<Statement> {
-        require_no_zero(sql)?;
+        self.check_reads(sql)?;
         self.begin()?;
         let template = placeholder::parse(sql, self.session.standard_strings);
         let count = template.parameters();
@@ -98,7 +99,7 @@ impl Driver for Connection {
     }
 
     async fn query<S: RowSink>(&mut self, sql: &str, sink: &mut S) -> Result<Outcome> {
-        require_no_zero(sql)?;
+        self.check_reads(sql)?;
         self.begin()?;
         frontend::query(&mut self.output, |text| text.extend_from_slice(sql.as_bytes()));
         self.shape.clear();
@@ -149,4 +150,15 @@ impl Driver for Connection {
 /// A zero byte would end the text on the wire.
 pub(super) fn require_no_zero(sql: &str) -> Result<()> {
     if sql.as_bytes().contains(&0) { Err(zero_byte()) } else { Ok(()) }
+}
+
+impl Connection {
+    /// Whether a text may be sent.
+    pub(super) fn check_reads(&self, sql: &str) -> Result<()> {
+        require_no_zero(sql)?;
+        if !self.only_reads {
+            return Ok(());
+        }
+        reading::check(sql, |text, at| placeholder::behind(text, at, self.session.standard_strings))
+    }
 }

@@ -225,15 +225,17 @@ fn wrong_count(expected: usize, given: usize) -> OperationFailure {
 
 impl Connection {
     /// The file or memory, with nothing set up.
-    fn open(endpoint: &Endpoint) -> Result<rusqlite::Connection> {
+    fn open(target: &Target) -> Result<rusqlite::Connection> {
         // Without SQLITE_OPEN_URI: a path is a path, also when it begins with `file:`. Without a mutex: one thread per connection.
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-            | OpenFlags::SQLITE_OPEN_CREATE
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let opened = match endpoint {
+        let access = match target.only_reads {
+            true => OpenFlags::SQLITE_OPEN_READ_ONLY,
+            false => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
+        };
+        let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let opened = match &target.endpoint {
             Endpoint::File(path) => rusqlite::Connection::open_with_flags(path, flags),
             Endpoint::InProcess => rusqlite::Connection::open_in_memory_with_flags(flags),
-            Endpoint::Tcp { .. } | Endpoint::Unix(_) => {
+            endpoint @ (Endpoint::Tcp { .. } | Endpoint::Unix(_)) => {
                 return Err(FailureKind::Unsupported.failure(format!(
                     "SQLite has no servers, got the address {endpoint}; give the path of a database file"
                 )));
@@ -369,7 +371,7 @@ impl Driver for Connection {
             );
         }
         let deadline = Instant::now() + target.connect_timeout;
-        let mut connection = Self::open(&target.endpoint)?;
+        let mut connection = Self::open(target)?;
         let ending = match io {
             Io::Patient(patience) => Ending::of(patience),
             Io::Blocking | Io::Reactor(_) => Ending::default(),

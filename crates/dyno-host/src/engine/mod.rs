@@ -16,7 +16,7 @@ mod sqlite;
 
 pub(crate) use numbers::UPTIME;
 pub use questions::{ConnectionLimit, ForeignSession, Replication};
-pub(crate) use questions::{FoundSettings, Observe, Observed, Questions};
+pub(crate) use questions::{FoundSettings, LockQuestions, Observe, Observed, Questions};
 pub(crate) use sqlite::settings::read_pragma;
 
 use dyno_model::target::Engine;

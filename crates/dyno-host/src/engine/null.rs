@@ -22,5 +22,6 @@ pub(super) const QUESTIONS: Questions = Questions {
     },
     observe: None,
     tables: None,
+    is_plain_table: "",
     server: None,
 };

@@ -16,6 +16,8 @@ pub(crate) struct Questions {
     pub(crate) observe: Option<Observe>,
     /// What is asked of its tables; `None` where there are none.
     pub(crate) tables: Option<TableQuestions>,
+    /// Whether the table of this name, which follows, is an ordinary one that this account made: nothing else happens when it is read or written.
+    pub(crate) is_plain_table: &'static str,
     /// What only a server can be asked.
     pub(crate) server: Option<ServerQuestions>,
 }
@@ -59,10 +61,48 @@ pub(crate) struct ServerQuestions {
     /// What it counts; for each database, the sum over those that are named.
     pub(crate) counters: Count,
     pub(crate) programs: &'static [&'static str],
+    /// What changes when somebody changes rows, tables or large objects of the database.
+    pub(crate) write_marks: &'static [&'static str],
+    /// How a run locks a database against others.
+    pub(crate) lock: LockQuestions,
     /// The number of its process on this machine.
     pub(crate) process: fn(&mut ControlConnection) -> Option<u32>,
     /// What it says of its process, for somebody on its machine to find it by: words of `monitor/remote/look.sh`, best first.
     pub(crate) traces: fn(&mut ControlConnection) -> Vec<String>,
+}
+
+/// What is asked of an engine's server about the lock, as SQL.
+pub(crate) struct LockQuestions {
+    /// Keeps an idle session from being ended. Not every version knows it.
+    pub(crate) stay: &'static str,
+    /// A database that a session is connected to is not dropped.
+    pub(crate) is_in_the_way: bool,
+    /// How the lock is held where sessions change hands; `None` where none do.
+    pub(crate) pooled: Option<PooledLock>,
+    /// Takes the lock if it is free: `1` or `t`.
+    pub(crate) take: &'static str,
+    /// Whether this session holds it, in the same words.
+    pub(crate) is_held: &'static str,
+    /// Who holds it: the number of the session, and account and origin.
+    pub(crate) holder: &'static str,
+}
+
+/// The lock of a transaction.
+pub(crate) struct PooledLock {
+    /// The number of the session that answers: another than the connection was told where a pooler stands in between.
+    pub(crate) session: &'static str,
+    /// Begins the transaction.
+    pub(crate) begin: &'static [&'static str],
+    /// Takes the lock if it is free.
+    pub(crate) take: &'static str,
+}
+
+impl PooledLock {
+    /// Whether a pooler stands in between, which may give each transaction another session.
+    pub(crate) fn changes_sessions(&self, session: &mut ControlConnection) -> Asked<bool> {
+        let answering = session.first(self.session)?;
+        Ok(answering != session.session_number().map(|number| number.to_string()))
+    }
 }
 
 /// All settings that a system tells, by their names in lower case.

@@ -1,7 +1,7 @@
 //! The production guard on every engine.
 
 use crate::{DATABASES, ask, open_folder, running};
-use dyno_host::marker::{ClaimOptions, claim, cleanup, database_name};
+use dyno_host::marker::{ClaimOptions, claim, cleanup};
 use dyno_model::target::Engine;
 use std::collections::BTreeSet;
 
@@ -15,6 +15,7 @@ fn every_engine_marks_recognises_refuses_and_cleans_up() {
             experiment: "it's \\ rush",
             created_at: "2026-01-02T03:04:05Z",
             yes_write_to: None,
+            is_shared: true,
         };
         let mut ours = claim(&target, &options).unwrap_or_else(|error| panic!("{kind}: {error}"));
         ours.record_tables(&target, &["rush", "odd `\"name"], &options).unwrap();
@@ -36,7 +37,7 @@ fn every_engine_marks_recognises_refuses_and_cleans_up() {
         assert_eq!(cleanup(&target, &BTreeSet::new()).unwrap().len(), 2, "{kind}");
         assert_eq!(ask(&target, "SELECT count(*) FROM theirs").first(), Some("0"), "{kind}");
         let error = claim(&target, &options).unwrap_err().to_string();
-        let name = database_name(&target);
+        let name = target.database_name();
         assert!(
             error.contains("it holds theirs\n") && error.contains(&format!("--yes-write-to {name}")),
             "{kind}: {error}"
@@ -54,9 +55,13 @@ fn a_forced_claim_does_not_outlive_its_consent() {
         let target = server.target();
         ask(&target, "CREATE TABLE rush (theirs INTEGER)");
         ask(&target, "CREATE TABLE customers (id INTEGER)");
-        let without =
-            ClaimOptions { experiment: "e", created_at: "2026-01-02T03:04:05Z", yes_write_to: None };
-        let name = database_name(&target);
+        let without = ClaimOptions {
+            experiment: "e",
+            created_at: "2026-01-02T03:04:05Z",
+            yes_write_to: None,
+            is_shared: true,
+        };
+        let name = target.database_name();
         let yes = ClaimOptions { yes_write_to: Some(&name), ..without };
         let mut forced = claim(&target, &yes).unwrap_or_else(|error| panic!("{kind}: {error}"));
         forced.record_tables(&target, &["rush", "fresh"], &yes).unwrap();
@@ -78,5 +83,71 @@ fn a_forced_claim_does_not_outlive_its_consent() {
         // The run that was given the word cleans up behind itself.
         assert_eq!(cleanup(&target, &forced.replaced).unwrap(), ["fresh", "rush"], "{kind}");
         assert!(!claim(&target, &without).unwrap().is_forced, "{kind}");
+    }
+}
+
+/// Somebody makes what looks like a marker and lists what is theirs.
+#[test]
+fn a_marker_that_dyno_did_not_write_is_not_believed() {
+    let rows = "('', 'e', 'now', 'r', 's'), ('customers', 'e', 'now', 'r', 's'), ('*', 'e', 'now', 'r', 's')";
+    let columns =
+        "table_name VARCHAR(191) NOT NULL PRIMARY KEY, experiment VARCHAR(191), created_at VARCHAR(40)";
+    let forged = [
+        vec![
+            format!("CREATE TABLE dyno_marker ({columns}, run VARCHAR(40), signature VARCHAR(80))"),
+            format!("INSERT INTO dyno_marker VALUES {rows}"),
+        ],
+        // As it was in older versions.
+        vec![
+            format!("CREATE TABLE dyno_marker ({columns})"),
+            "INSERT INTO dyno_marker VALUES ('', 'e', 'now'), ('customers', 'e', 'now')".to_owned(),
+        ],
+        vec![
+            "CREATE VIEW dyno_marker AS SELECT 'customers' AS table_name, 'r' AS run, 's' AS signature"
+                .to_owned(),
+        ],
+    ];
+    for kind in DATABASES {
+        let scratch = open_folder();
+        let Some(server) = running(kind, scratch.path(), &[]) else { continue };
+        let target = server.target();
+        let name = target.database_name();
+        let options =
+            ClaimOptions { experiment: "e", created_at: "now", yes_write_to: Some(&name), is_shared: true };
+        ask(&target, "CREATE TABLE customers (id INTEGER)");
+        for statements in &forged {
+            statements.iter().for_each(|sql| {
+                ask(&target, sql);
+            });
+            for yes_write_to in [None, Some(name.as_str())] {
+                let refused = claim(&target, &ClaimOptions { yes_write_to, ..options }).err();
+                let refused =
+                    refused.unwrap_or_else(|| panic!("{kind}: {statements:?} is believed")).to_string();
+                assert!(refused.contains("was not written by dyno under this account"), "{kind}: {refused}");
+            }
+            assert!(cleanup(&target, &BTreeSet::new()).is_err(), "{kind}: {statements:?}");
+            assert_eq!(ask(&target, "SELECT count(*) FROM customers").first(), Some("0"), "{kind}");
+            let what = if statements[0].contains("VIEW") { "VIEW" } else { "TABLE" };
+            ask(&target, &format!("DROP {what} dyno_marker"));
+        }
+        // A row that somebody adds to dyno's own.
+        let forced = claim(&target, &options).unwrap_or_else(|error| panic!("{kind}: {error}"));
+        assert!(forced.is_forced, "{kind}");
+        let added = "INSERT INTO dyno_marker SELECT 'customers', experiment, created_at, run, signature FROM dyno_marker";
+        ask(&target, added);
+        let refused = claim(&target, &ClaimOptions { yes_write_to: None, ..options }).err();
+        let refused = refused.unwrap_or_else(|| panic!("{kind}: the row is believed")).to_string();
+        assert!(refused.contains("it holds customers\n"), "{kind}: {refused}");
+        // A view of rows that dyno has signed: what it lists can change at any time.
+        ask(&target, "CREATE TABLE signed AS SELECT * FROM dyno_marker");
+        ask(&target, "DROP TABLE dyno_marker");
+        ask(&target, "CREATE VIEW dyno_marker AS SELECT * FROM signed");
+        let refused = claim(&target, &options).err();
+        let refused = refused.unwrap_or_else(|| panic!("{kind}: the view is believed")).to_string();
+        assert!(refused.contains("was not written by dyno under this account"), "{kind}: {refused}");
+        ask(&target, "DROP VIEW dyno_marker");
+        ask(&target, "ALTER TABLE signed RENAME TO dyno_marker");
+        assert_eq!(cleanup(&target, &BTreeSet::new()).unwrap(), [""; 0], "{kind}");
+        assert_eq!(ask(&target, "SELECT count(*) FROM customers").first(), Some("0"), "{kind}");
     }
 }

@@ -63,6 +63,15 @@ pub(super) const DIALECT: Dialect = Dialect {
     truncate: Truncate::One,
     ends_by_end: false,
     read_only: "SET SESSION TRANSACTION READ ONLY",
+    read_only_questions: Some(ReadOnlyQuestions {
+        begin: "START TRANSACTION READ ONLY",
+        after: &[(
+            // MariaDB before 11.1 has the second name only, MySQL from 8.0 on the first.
+            "SHOW SESSION VARIABLES WHERE variable_name IN ('transaction_read_only', 'tx_read_only')",
+            Some("ON"),
+            "it makes its session writable",
+        )],
+    }),
 };
 
 pub(super) const SYSBENCH: SysbenchDriver = SysbenchDriver {

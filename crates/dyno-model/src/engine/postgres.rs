@@ -76,6 +76,18 @@ pub(super) const TRAITS: Traits = Traits {
         truncate: Truncate::Several,
         ends_by_end: true,
         read_only: "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY",
+        read_only_questions: Some(ReadOnlyQuestions {
+            // With a snapshot taken, the transaction can no longer be set to write.
+            begin: "BEGIN READ ONLY; SELECT 1",
+            after: &[
+                (
+                    "SELECT txid_current_if_assigned()",
+                    None,
+                    "the server gave its transaction a number, which only transactions that write get",
+                ),
+                ("SHOW default_transaction_read_only", Some("on"), "it makes its session writable"),
+            ],
+        }),
     }),
 };
 

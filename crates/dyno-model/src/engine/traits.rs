@@ -136,6 +136,17 @@ pub struct Dialect {
     pub ends_by_end: bool,
     /// Lets a session change no data from here on.
     pub read_only: &'static str,
+    /// How to see whether a session that only reads writes all the same; `None` where it cannot.
+    pub read_only_questions: Option<ReadOnlyQuestions>,
+}
+
+/// How to see whether a session that only reads writes all the same.
+#[derive(Debug)]
+pub struct ReadOnlyQuestions {
+    /// Begins a transaction that only reads, and that cannot be made to write any more.
+    pub begin: &'static str,
+    /// Asked before it ends: a question, the last field of its answer if nothing was written, and what another answer means.
+    pub after: &'static [(&'static str, Option<&'static str>, &'static str)],
 }
 
 impl Dialect {

@@ -180,6 +180,8 @@ fn is_derived(finding: &Finding) -> bool {
         | Finding::RecordingBehind { .. }
         | Finding::OthersBusy { .. }
         | Finding::RecordingIncomplete { .. }
+        | Finding::DatabaseNotLocked { .. }
+        | Finding::ChangedByOthers { .. }
         | Finding::CleanUpIncomplete { .. } => false,
     }
 }

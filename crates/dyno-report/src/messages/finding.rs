@@ -114,6 +114,10 @@ pub(crate) fn sentence(finding: &Finding, lang: Lang) -> String {
         Finding::Beside { name, doubt } => fill!(BESIDE, lang, name, doubt = sentence(doubt, lang)),
         Finding::SentAsText { statements } => fill!(SENT_AS_TEXT, lang, statements),
         Finding::RecordingIncomplete { what } => fill!(RECORDING_INCOMPLETE, lang, what = said(what, lang)),
+        Finding::DatabaseNotLocked { database, reason } => {
+            fill!(DATABASE_NOT_LOCKED, lang, database, reason = said(reason, lang))
+        }
+        Finding::ChangedByOthers { database } => fill!(CHANGED_BY_OTHERS, lang, database),
         Finding::CleanUpIncomplete { what } => fill!(CLEAN_UP_INCOMPLETE, lang, what = said(what, lang)),
     }
 }
@@ -186,6 +190,8 @@ mod tests {
             Finding::CountersDiffer { counter: "Com_select".into(), ours: 10_000, theirs: 10_012 },
             Finding::SentAsText { statements: "q 2 SELECT to_jsonb(:id)".into() },
             Finding::RecordingIncomplete { what: text() },
+            Finding::DatabaseNotLocked { database: text(), reason: text() },
+            Finding::ChangedByOthers { database: text() },
             Finding::CleanUpIncomplete { what: text() },
             Finding::SettingRounded {
                 system: "MySQL".into(),

@@ -4,13 +4,13 @@ use crate::cli::CleanupArguments;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::spec_file;
+use dyno_host::marker::Claim;
 use dyno_host::{copies, databases, existing};
 use dyno_model::address::Address;
 use dyno_model::catalog::WorkloadDescription;
 use dyno_model::exit_code;
 use dyno_model::plan::{DataPolicy, SystemPlan, SystemSource};
 use dyno_model::target::Endpoint;
-use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Drops the tables that dyno's marker names, and the marker, on each system of the spec that runs already.
@@ -65,10 +65,10 @@ fn clean(system: &SystemPlan, databases: &[String]) -> Result<String, String> {
         // SQLite would make an empty one.
         return Err(format!("there is no file {}\nhint: name the file that dyno wrote to", file.display()));
     }
-    let mut tables = databases::clean_up_own(&target, &BTreeSet::new()).map_err(|error| error.to_string())?;
+    let mut tables = databases::clean_up_own(&target, Claim::default()).map_err(|error| error.to_string())?;
     for name in databases {
         let dropped =
-            databases::clean_up(&target, name, &BTreeSet::new()).map_err(|error| error.to_string())?;
+            databases::clean_up(&target, name, Claim::default()).map_err(|error| error.to_string())?;
         tables.extend(dropped.into_iter().map(|table| format!("{name}.{table}")));
     }
     Ok(match tables.is_empty() {

@@ -1,10 +1,13 @@
 //! A system's database is measured in copies of it: with an index and without, by scripts that write, and the original stays as it was.
 
+use crate::ends::{INTERRUPTED, PREFLIGHT_FAILED, Running, SERVER_FAILED};
 use crate::program::Ended;
 use crate::shop::Shop;
 use dyno_host::copies;
-use dyno_host::marker::{ClaimOptions, database_name};
+use dyno_host::marker::ClaimOptions;
+use dyno_model::event::Phase;
 use dyno_model::target::{Endpoint, Engine};
+use dyno_testkit::{Silencer, wait_until};
 
 /// With an index and without, and scripts that write.
 fn spec(shop: &Shop, more: &str) -> String {
@@ -42,6 +45,7 @@ fn all_of_it(engine: Engine) {
     let Some(shop) = Shop::open(engine) else { return };
     what_is_no_copy_of_dyno_s_is_left_alone(&shop);
     each_level_has_a_fresh_copy_and_the_original_stays_as_it_was(&shop);
+    others_are_kept_out_of_a_copy(&shop);
     a_copy_that_a_run_left_is_cleaned_away(&shop);
     runs_before_and_after_an_index_are_no_repeats(&shop);
 }
@@ -59,6 +63,48 @@ fn an_index_is_tried_in_copies_of_a_database_on_postgresql() {
 #[test]
 fn an_index_is_tried_in_copies_of_a_database_on_mariadb() {
     all_of_it(Engine::Mysql);
+}
+
+/// The first run keeps the second, and cleanup, from dropping its copy.
+fn others_are_kept_out_of_a_copy(shop: &Shop) {
+    let endless = spec(shop, "").replace("transactions = 5", "duration = \"10m\"");
+    shop.bench.file("endless.toml", endless);
+    let first = Running::of(&shop.bench, shop.bench.command(&["run", "endless.toml", "--out", "r"]));
+    first.await_phase(Phase::Measure);
+    let second = shop.bench.dyno(&["run", "index.toml", "--out", "second"]);
+    assert_eq!(second.code, PREFLIGHT_FAILED, "{second}");
+    let cleaned = shop.bench.dyno(&["cleanup", "index.toml"]);
+    assert_eq!(cleaned.code, SERVER_FAILED, "{cleaned}");
+    for refused in [second, cleaned] {
+        assert!(refused.stderr.contains("another run of dyno uses the database"), "{refused}");
+    }
+    assert!(is_there(shop));
+    first.interrupt();
+    let ended = first.ended();
+    assert!(ended.code == INTERRUPTED && !is_there(shop), "{ended}");
+}
+
+/// Killed between making the copy and marking it.
+#[test]
+fn a_copy_that_bears_no_mark_yet_when_its_run_is_killed_is_found_by_cleanup() {
+    for (engine, lock) in [(Engine::Postgres, "try_advisory_lock"), (Engine::Mysql, "GET_LOCK")] {
+        let Some(mut shop) = Shop::open(engine) else { continue };
+        let Endpoint::Tcp { host, port } = &shop.target.endpoint else { panic!("it listens to TCP") };
+        let silencer = Silencer::new(host, *port);
+        // The lock comes before the mark.
+        silencer.listen_for(lock);
+        shop.url = shop.url.replace(&format!("{host}:{port}"), &silencer.address().to_string());
+        shop.bench.file("index.toml", spec(&shop, ""));
+        let run = Running::of(&shop.bench, shop.bench.command(&["run", "index.toml", "--out", "copied"]));
+        wait_until("the copy is to be locked", || silencer.is_silent());
+        crate::program::signal("-KILL", run.pid());
+        run.ended();
+        silencer.speak();
+        assert!(is_there(&shop), "{engine}");
+        let ended = shop.bench.dyno(&["cleanup", "index.toml"]);
+        assert!(ended.is_done() && ended.stdout.contains("_dyno_copy"), "{engine}: {ended}");
+        assert!(!is_there(&shop), "{engine}: {ended}");
+    }
 }
 
 fn each_level_has_a_fresh_copy_and_the_original_stays_as_it_was(shop: &Shop) {
@@ -172,11 +218,11 @@ fn runs_before_and_after_an_index_are_no_repeats(shop: &Shop) {
 }
 
 fn a_copy_that_a_run_left_is_cleaned_away(shop: &Shop) {
-    let options = ClaimOptions { experiment: "killed", created_at: "", yes_write_to: None };
+    let options = ClaimOptions { experiment: "killed", created_at: "", yes_write_to: None, is_shared: true };
     copies::make(&shop.target, &options).expect("it can be copied");
     assert!(is_there(shop));
     let ended = shop.bench.dyno(&["cleanup", "index.toml"]);
-    let name = database_name(&copies::place(&shop.target));
+    let name = copies::place(&shop.target).database_name();
     assert!(ended.is_done() && ended.stdout.contains(&format!("dropped {name}")), "{ended}");
     assert!(!is_there(shop));
     let ended = shop.bench.dyno(&["cleanup", "index.toml"]);

@@ -172,7 +172,7 @@ fn a_database_of_others_is_refused(host: &Host) {
     assert_eq!(host.are_there(&["fresh"]), [false]);
     assert_eq!(host.tables("theirs"), "customers");
     // As the run itself would, without the look before.
-    let options = ClaimOptions { experiment: "t", created_at: "now", yes_write_to: None };
+    let options = ClaimOptions { experiment: "t", created_at: "now", yes_write_to: None, is_shared: true };
     let names = ["fresh".to_owned(), "theirs".to_owned()];
     assert!(claim(&host.base, &names, &options).is_err());
     assert_eq!((host.are_there(&["fresh"]), host.tables("theirs").as_str()), (vec![false], "customers"));
@@ -180,7 +180,7 @@ fn a_database_of_others_is_refused(host: &Host) {
 
 /// What a run left that was killed is removed from each database, and what somebody put beside it stays.
 fn cleanup_removes_what_a_killed_run_left(host: &Host) {
-    let options = ClaimOptions { experiment: "t", created_at: "now", yes_write_to: None };
+    let options = ClaimOptions { experiment: "t", created_at: "now", yes_write_to: None, is_shared: true };
     let names: Vec<String> = ["dyno_1", "dyno_2"].map(str::to_owned).to_vec();
     for (claimed, name) in claim(&host.base, &names, &options).expect("they are made").iter_mut().zip(&names)
     {

@@ -9,7 +9,7 @@ use dyno_testkit::{processes_with, require_server, wait_until};
 use std::process::{Child, Command, Stdio};
 
 /// Exit codes as documented.
-const PREFLIGHT_FAILED: i32 = 4;
+pub(crate) const PREFLIGHT_FAILED: i32 = 4;
 pub(crate) const SERVER_FAILED: i32 = 5;
 pub(crate) const RUN_INCOMPLETE: i32 = 6;
 pub(crate) const INTERRUPTED: i32 = 130;

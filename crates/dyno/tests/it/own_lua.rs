@@ -166,7 +166,7 @@ fn a_database_that_is_there(engine: Engine) {
     let system = format!("url = \"{}\"", shop.url);
     let refused = run(&shop.bench, &spec(&system, &workload, ""), "none");
     assert!(refused.code == 4 && refused.stderr.contains("it holds things"), "{refused}");
-    let database = dyno_host::marker::database_name(&shop.target);
+    let database = shop.target.database_name();
     let ended = shop.bench.dyno(&["run", "lua.toml", "--out", "none", "--yes-write-to", &database]);
     assert!(ended.code == 4 && ended.stderr.contains("cannot be told from what was there"), "{ended}");
     shop.ask("DROP TABLE things");

@@ -9,7 +9,7 @@ use dyno_model::target::Engine;
 /// Twenty transactions of a script, whose tables are there.
 fn twenty(shop: &Shop, name: &str, script: &str, options: &[&str]) -> Ended {
     shop.bench.file(&format!("{name}.sql"), script);
-    let database = &dyno_host::marker::database_name(&shop.target);
+    let database = &shop.target.database_name();
     let url = shop.url.as_str();
     let line = ["run", url, "--script", &format!("{name}.sql"), "--out", name, "--yes-write-to", database];
     let load =

@@ -8,7 +8,12 @@ use crate::sql_text::{Template, end_of, quoted_end};
 /// `backslash` is what the session says at this time: it decides where strings end.
 #[must_use]
 pub fn parse(sql: &str, backslash: Backslash) -> Template {
-    Template::cut(sql, false, |text, at| match text[at] {
+    Template::cut(sql, false, |text, at| behind(text, at, backslash))
+}
+
+/// Where reading goes on: behind the string, name or comment that begins at `at`, or at the next byte.
+pub(crate) fn behind(text: &[u8], at: usize, backslash: Backslash) -> usize {
+    match text[at] {
         b'`' => quoted_end(text, at, false),
         b'\'' | b'"' => quoted_end(text, at, backslash == Backslash::Escapes),
         b'#' => end_of(text, at, b"\n"),
@@ -18,7 +23,7 @@ pub fn parse(sql: &str, backslash: Backslash) -> Template {
         // What stands in /*! */ is executed by some servers; none of our statements has parameters there.
         b'/' if text[at..].starts_with(b"/*") => end_of(text, at + 2, b"*/"),
         _ => at + 1,
-    })
+    }
 }
 
 #[cfg(test)]

@@ -10,7 +10,12 @@ use crate::sql_text::{Template, end_of, quoted_end};
 /// escapes in ordinary strings too.
 #[must_use]
 pub fn parse(sql: &str, standard_strings: bool) -> Template {
-    Template::cut(sql, true, |bytes, at| match bytes[at] {
+    Template::cut(sql, true, |bytes, at| behind(bytes, at, standard_strings))
+}
+
+/// Where reading goes on: behind the string, name or comment that begins at `at`, or at the next byte.
+pub(crate) fn behind(bytes: &[u8], at: usize, standard_strings: bool) -> usize {
+    match bytes[at] {
         b'\'' => quoted_end(bytes, at, !standard_strings || is_escape_string(bytes, at)),
         b'"' => quoted_end(bytes, at, false),
         b'-' if bytes[at..].starts_with(b"--") => end_of(bytes, at, b"\n"),
@@ -18,7 +23,7 @@ pub fn parse(sql: &str, standard_strings: bool) -> Template {
         // In the middle of a name a dollar sign is part of the name.
         b'$' if at == 0 || !is_identifier_byte(bytes[at - 1]) => dollar_end(bytes, at),
         _ => at + 1,
-    })
+    }
 }
 
 /// True when an E of its own stands right before the quote.

@@ -62,6 +62,8 @@ pub struct Reply {
     pub failure: Option<OperationFailure>,
     /// The value of `standard_conforming_strings`, if it changed meanwhile.
     pub standard_strings: Option<bool>,
+    /// The value of `default_transaction_read_only` changed to `off` meanwhile.
+    pub writes_by_default: bool,
     /// Executions that were answered with success.
     pub completed: u64,
 }
@@ -136,8 +138,10 @@ impl Reply {
             }
             b'S' => {
                 let (name, value) = backend::parameter_status(frame.body)?;
-                if name == "standard_conforming_strings" {
-                    self.standard_strings = Some(value == "on");
+                match &*name {
+                    "standard_conforming_strings" => self.standard_strings = Some(value == "on"),
+                    "default_transaction_read_only" => self.writes_by_default = value == "off",
+                    _ => {}
                 }
             }
             b'G' => return Ok(Progress::CopyIn),

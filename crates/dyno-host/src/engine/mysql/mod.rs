@@ -3,7 +3,9 @@
 mod observer;
 mod settings;
 
-use super::questions::{ConnectionLimit, Questions, Replication, ServerQuestions, TableQuestions};
+use super::questions::{
+    ConnectionLimit, LockQuestions, Questions, Replication, ServerQuestions, TableQuestions,
+};
 use crate::control_connection::{Asked, ControlConnection};
 use crate::engine::numbers::whole_numbers;
 use crate::folder::read_beginning;
@@ -25,6 +27,9 @@ pub(super) const QUESTIONS: Questions = Questions {
             ORDER BY i.table_name, i.index_name <> 'PRIMARY', i.index_name, i.seq_in_index",
         cache: "SELECT 'innodb_buffer_pool_size', @@innodb_buffer_pool_size",
     }),
+    is_plain_table: "SELECT count(*) FROM information_schema.tables t WHERE t.table_schema = database() AND t.table_type = 'BASE TABLE' \
+        AND NOT EXISTS (SELECT 1 FROM information_schema.triggers r WHERE r.event_object_schema = t.table_schema \
+        AND r.event_object_table = t.table_name) AND t.table_name =",
     server: Some(ServerQuestions {
         connection_limit,
         foreign_sessions: "SELECT id, user, host, coalesce(db, ''), command FROM information_schema.processlist WHERE id <> connection_id() \
@@ -32,6 +37,22 @@ pub(super) const QUESTIONS: Questions = Questions {
         replication,
         counters,
         programs: &["mysqld", "mariadbd"],
+        write_marks: &[
+            // MariaDB counts rows of internal tables apart, and has no counters of InnoDB's.
+            "SHOW GLOBAL STATUS WHERE Variable_name IN ('Innodb_rows_inserted', 'Innodb_rows_updated', 'Innodb_rows_deleted' \
+             /*M! , 'Handler_write', 'Handler_update', 'Handler_delete' */)",
+            "SELECT count(*), sum(crc32(concat(table_name, ' ', coalesce(create_time, '')))) FROM information_schema.tables \
+             WHERE table_schema = database()",
+        ],
+        // Names of locks are the whole server's, have at most 64 characters, and do not tell capitals from small letters.
+        lock: LockQuestions {
+            stay: "SET SESSION wait_timeout = 2147483",
+            is_in_the_way: false,
+            pooled: None,
+            take: "SELECT GET_LOCK(CONCAT('dyno:', SHA2(DATABASE(), 224)), 0)",
+            is_held: "SELECT IS_USED_LOCK(CONCAT('dyno:', SHA2(DATABASE(), 224))) = CONNECTION_ID()",
+            holder: "SELECT id, CONCAT(user, ' from ', host) FROM information_schema.processlist WHERE id = IS_USED_LOCK(CONCAT('dyno:', SHA2(DATABASE(), 224)))",
+        },
         process,
         traces,
     }),

@@ -3,7 +3,9 @@
 mod observer;
 mod settings;
 
-use super::questions::{ConnectionLimit, Questions, Replication, ServerQuestions, TableQuestions};
+use super::questions::{
+    ConnectionLimit, LockQuestions, PooledLock, Questions, Replication, ServerQuestions, TableQuestions,
+};
 use crate::control_connection::{Asked, ControlConnection};
 use crate::engine::numbers::{UPTIME, whole_numbers};
 use crate::monitor::processes::children;
@@ -24,6 +26,9 @@ pub(super) const QUESTIONS: Questions = Questions {
             ORDER BY 1, NOT x.indisprimary, 2, k.place",
         cache: "SELECT name, (setting::bigint * current_setting('block_size')::bigint)::text FROM pg_catalog.pg_settings WHERE name = 'shared_buffers'",
     }),
+    is_plain_table: "SELECT count(*) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
+        WHERE n.nspname = current_schema() AND c.relkind = 'r' AND pg_get_userbyid(c.relowner) = current_user \
+        AND NOT c.relhasrules AND NOT c.relhastriggers AND NOT c.relrowsecurity AND c.relname =",
     server: Some(ServerQuestions {
         connection_limit,
         foreign_sessions: "SELECT pid::text, usename, coalesce(nullif(application_name, ''), client_addr::text, 'local'), coalesce(datname, ''), \
@@ -31,6 +36,33 @@ pub(super) const QUESTIONS: Questions = Questions {
         replication,
         counters,
         programs: &["postgres", "postmaster"],
+        write_marks: &[
+            "SELECT sum(n_tup_ins + n_tup_upd + n_tup_del)::text FROM pg_catalog.pg_stat_user_tables",
+            "SELECT count(*)::text, sum(hashtext(c.oid || ' ' || c.relname || ' ' || c.relfilenode)::bigint)::text FROM pg_catalog.pg_class c \
+             WHERE c.relnamespace IN (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname NOT LIKE 'pg\\_%' AND nspname <> 'information_schema')",
+            "SELECT count(*)::text, max(oid)::text FROM pg_catalog.pg_largeobject_metadata",
+        ],
+        lock: LockQuestions {
+            stay: "SET idle_session_timeout = 0",
+            is_in_the_way: true,
+            pooled: Some(PooledLock {
+                session: "SELECT pg_backend_pid()",
+                begin: &[
+                    "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY",
+                    "SELECT set_config(name, '0', true) FROM pg_catalog.pg_settings \
+                     WHERE name IN ('idle_in_transaction_session_timeout', 'transaction_timeout')",
+                ],
+                take: "SELECT pg_try_advisory_xact_lock(1685679727, 1835102827)",
+            }),
+            // The two halves of the key are the letters of "dyno" and "mark".
+            take: "SELECT pg_try_advisory_lock(1685679727, 1835102827)",
+            is_held: "SELECT count(*) FROM pg_catalog.pg_locks WHERE locktype = 'advisory' AND classid = 1685679727 AND objid = 1835102827 \
+                AND granted AND pid = pg_backend_pid()",
+            holder: "SELECT a.pid::text, a.usename || ' from ' || coalesce(host(a.client_addr), 'this machine') \
+                FROM pg_catalog.pg_locks l JOIN pg_catalog.pg_stat_activity a ON a.pid = l.pid \
+                WHERE l.locktype = 'advisory' AND l.classid = 1685679727 AND l.objid = 1835102827 AND l.granted \
+                AND a.datname = current_database()",
+        },
         process,
         traces,
     }),

@@ -782,6 +782,8 @@ messages! {
         RECORDING_HELD_UP: "Results were written up to {seconds} s late, because the disk under the results folder is slow, and the generator had to wait for it for {waited} s; put the results on a faster disk.",
         SENT_AS_TEXT: "Sent as text, because with parameters the statement would mean something else or could not be prepared: {statements}. Parsing is part of these statements' response times.",
         RECORDING_INCOMPLETE: "Not everything could be recorded: {what}",
+        DATABASE_NOT_LOCKED: "The database {database} could not be locked against other runs of dyno, so make sure that there are none: {reason}",
+        CHANGED_BY_OTHERS: "The database {database} was changed during a trial that only reads. Other sessions were connected, so dyno cannot tell who changed it",
         CLEAN_UP_INCOMPLETE: "Not everything could be cleaned up: {what}",
     },
     // Answers to the questions of an experiment.

@@ -648,6 +648,8 @@ pub(crate) const JAPANESE: Language<Texts> = Language {
             RECORDING_HELD_UP: "結果フォルダーのあるディスクが遅いため、結果の書き込みが最大 {seconds} s 遅れ、負荷生成側が {waited} s 待たされました。結果をより速いディスクに置いてください。",
             SENT_AS_TEXT: "パラメータを使うと意味が変わるか、プリペアできないため、テキストとして送信した SQL 文：{statements}。これらの応答時間には毎回の構文解析が含まれます。",
             RECORDING_INCOMPLETE: "すべてを記録することはできませんでした：{what}",
+            DATABASE_NOT_LOCKED: "データベース {database} で、他の dyno の実行を排除するロックを取得できませんでした。同じデータベースで他の dyno が動いていないことを確認してください：{reason}",
+            CHANGED_BY_OTHERS: "読み取り専用の試行中にデータベース {database} が変更されました。他のセッションが接続していたため、誰が変更したかは判断できません",
             CLEAN_UP_INCOMPLETE: "後片付けを完了できませんでした：{what}",
         },
         question: question::Texts {

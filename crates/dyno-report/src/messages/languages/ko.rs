@@ -643,6 +643,8 @@ pub(crate) const KOREAN: Language<Texts> = Language {
             RECORDING_HELD_UP: "결과 폴더가 있는 디스크가 느려서 결과 기록이 최대 {seconds}초 늦어졌고, 부하 발생기가 {waited}초 동안 기다려야 했습니다. 결과를 더 빠른 디스크에 두십시오.",
             SENT_AS_TEXT: "매개변수를 쓰면 의미가 달라지거나 PREPARE할 수 없어 텍스트로 보낸 SQL 문: {statements}. 이 문장들의 응답 시간에는 매번의 구문 분석 시간이 포함됩니다.",
             RECORDING_INCOMPLETE: "모든 내용을 기록하지는 못했습니다: {what}",
+            DATABASE_NOT_LOCKED: "{database} 데이터베이스를 다른 dyno 실행으로부터 보호하는 잠금을 얻지 못했습니다. 같은 데이터베이스에서 다른 dyno가 실행 중이 아닌지 확인하십시오: {reason}",
+            CHANGED_BY_OTHERS: "읽기 전용 시행 중에 {database} 데이터베이스가 변경되었습니다. 다른 세션이 접속해 있었으므로 누가 변경했는지 알 수 없습니다",
             CLEAN_UP_INCOMPLETE: "정리 작업을 완료하지 못했습니다: {what}",
         },
         question: question::Texts {

@@ -1,0 +1,117 @@
+//! Tests of the marker on SQLite.
+
+use super::*;
+use dyno_model::target::Endpoint;
+
+const OPTIONS: ClaimOptions<'static> = ClaimOptions {
+    experiment: "rush's",
+    created_at: "2026-01-02T03:04:05Z",
+    yes_write_to: None,
+    is_shared: true,
+};
+
+fn database(folder: &tempfile::TempDir) -> Target {
+    Target::new(Engine::Sqlite, Endpoint::File(folder.path().join("shop.db")))
+}
+
+fn run(target: &Target, statements: &[&str]) {
+    let mut session = ControlConnection::open(target).unwrap();
+    for sql in statements {
+        session.run(sql).unwrap();
+    }
+}
+
+#[test]
+fn an_empty_database_is_marked_and_recognised_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = database(&folder);
+    let mut claim_made = claim(&target, &OPTIONS).unwrap();
+    assert_eq!(claim_made.database, "shop.db");
+    claim_made.record_tables(&target, &["rush"], &OPTIONS).unwrap();
+    run(&target, &["CREATE TABLE rush (id INTEGER)"]);
+    let again = claim(&target, &OPTIONS).unwrap();
+    assert_eq!(again.tables, BTreeSet::from(["rush".to_owned()]));
+    assert!(!again.is_forced);
+}
+
+#[test]
+fn a_database_with_foreign_tables_is_refused_with_its_name_its_tables_and_the_flag() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = database(&folder);
+    run(&target, &["CREATE TABLE customers (id INTEGER)", "CREATE VIEW good AS SELECT * FROM customers"]);
+    let error = claim(&target, &OPTIONS).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "the database \"shop.db\" is not empty and not made by dyno; it holds customers, good\n\
+         hint: use an empty database, or, if it may be written to and its tables of the same names replaced, give \
+         --yes-write-to shop.db"
+    );
+    let wrong = ClaimOptions { yes_write_to: Some("other.db"), ..OPTIONS };
+    let error = claim(&target, &wrong).unwrap_err().to_string();
+    assert!(error.contains("--yes-write-to names \"other.db\", which is another one"), "{error}");
+    let tables =
+        ControlConnection::open(&target).unwrap().count("SELECT count(*) FROM sqlite_master").unwrap();
+    assert_eq!(tables, 2, "nothing was written");
+}
+
+#[test]
+fn the_flag_opens_exactly_the_database_it_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = database(&folder);
+    run(&target, &["CREATE TABLE customers (id INTEGER)"]);
+    let yes = ClaimOptions { yes_write_to: Some("shop.db"), ..OPTIONS };
+    assert!(claim(&target, &yes).unwrap().is_forced);
+}
+
+#[test]
+fn a_table_that_is_not_ours_is_not_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = database(&folder);
+    let mut claim_made = claim(&target, &OPTIONS).unwrap();
+    run(&target, &["CREATE TABLE customers (id INTEGER)"]);
+    let error = claim_made.record_tables(&target, &["customers"], &OPTIONS).unwrap_err().to_string();
+    assert!(error.contains("\"customers\"") && error.contains("--yes-write-to shop.db"), "{error}");
+}
+
+#[test]
+fn what_a_program_was_making_when_it_was_killed_is_all_dyno_s_until_it_has_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = database(&folder);
+    let mut claim_made = claim(&target, &OPTIONS).unwrap();
+    claim_made.record_tables(&target, &[EVERYTHING], &OPTIONS).unwrap();
+    run(&target, &["CREATE TABLE half (id INTEGER)"]);
+    let mut again = claim(&target, &OPTIONS).unwrap();
+    assert!(again.tables.contains("half") && !again.is_forced, "{again:?}");
+    again.adopt_all(&target, &OPTIONS).unwrap();
+    run(&target, &["CREATE TABLE theirs (id INTEGER)"]);
+    let error = claim(&target, &OPTIONS).unwrap_err().to_string();
+    assert!(error.contains("it holds theirs\n"), "{error}");
+    assert_eq!(cleanup(&target, &BTreeSet::new()).unwrap(), ["half"]);
+    // What others have put there is nobody's to give away.
+    let yes = ClaimOptions { yes_write_to: Some("shop.db"), ..OPTIONS };
+    let mut forced = claim(&target, &yes).unwrap();
+    let error = forced.record_tables(&target, &[EVERYTHING], &yes).unwrap_err().to_string();
+    assert!(error.contains("\"shop.db\" is not empty"), "{error}");
+    run(&target, &["DROP TABLE theirs"]);
+    let mut late = claim(&target, &OPTIONS).unwrap();
+    run(&target, &["CREATE TABLE theirs (id INTEGER)"]);
+    late.record_tables(&target, &[EVERYTHING], &OPTIONS).unwrap_err();
+    assert_eq!(cleanup(&target, &BTreeSet::new()).unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn cleanup_drops_what_dyno_made_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = database(&folder);
+    let mut claim_made = claim(&target, &OPTIONS).unwrap();
+    claim_made.record_tables(&target, &["rush", "never made"], &OPTIONS).unwrap();
+    run(&target, &["CREATE TABLE rush (id INTEGER)", "CREATE TABLE theirs (id INTEGER)"]);
+    assert_eq!(cleanup(&target, &BTreeSet::new()).unwrap(), ["rush"]);
+    let left = ControlConnection::open(&target).unwrap().rows("SELECT name FROM sqlite_master").unwrap();
+    assert_eq!(left, [[Some("theirs".to_owned())]]);
+    assert_eq!(
+        cleanup(&target, &BTreeSet::new()).unwrap(),
+        Vec::<String>::new(),
+        "without a marker nothing is dropped"
+    );
+}

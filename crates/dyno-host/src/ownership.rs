@@ -1,0 +1,155 @@
+//! What proves that dyno made something: a secret key of this account, and notes of databases that are being made.
+//!
+//! Whoever may write to a database can write a marker and list in it what is theirs. So each row of a marker is signed with a key that only this account
+//! can read, and a row without a valid signature is not believed. The key and the notes are in `$XDG_STATE_HOME/dyno` (`~/.local/state/dyno`). Where that
+//! folder cannot be written, the key lasts as long as the process: what it leaves when it is killed is recognised by nobody.
+
+use dyno_model::failure::OperationFailure;
+use ring::hmac;
+use ring::rand::{SecureRandom, SystemRandom};
+use std::fmt::Write as _;
+use std::fs::{self, DirBuilder};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// Bytes of a key.
+const KEY_BYTES: usize = 32;
+/// Only this account may read a file of this mode.
+const PRIVATE: u32 = 0o600;
+/// Bytes of a run's name.
+const RUN_BYTES: usize = 16;
+
+/// What this process calls itself in markers.
+pub(crate) fn this_run() -> &'static str {
+    static NAME: OnceLock<String> = OnceLock::new();
+    NAME.get_or_init(|| hex(&random::<RUN_BYTES>()))
+}
+
+/// Signs texts as this account's dyno.
+pub(crate) fn signature(texts: &[&str]) -> String {
+    static KEY: OnceLock<hmac::Key> = OnceLock::new();
+    let key = KEY.get_or_init(|| {
+        let kept = folder().and_then(|folder| kept_key(&folder).ok());
+        hmac::Key::new(hmac::HMAC_SHA256, &kept.unwrap_or_else(random))
+    });
+    let mut context = hmac::Context::with_key(key);
+    for text in texts {
+        context.update(&(text.len() as u64).to_be_bytes());
+        context.update(text.as_bytes());
+    }
+    hex(context.sign().as_ref())
+}
+
+/// A note that a database is being made: it stays when dyno is killed before the database bears a marker.
+pub struct Making(Option<PathBuf>);
+
+impl Making {
+    /// Notes it. Without a folder for notes, nothing is noted.
+    pub(crate) fn begin(place: &str) -> Self {
+        let note = |folder: PathBuf| {
+            let path = note_path(&folder, place);
+            make_folder(path.parent()?).ok()?;
+            match dyno_files::create_new(&path, PRIVATE) {
+                Ok(mut file) => file.write_all(place.as_bytes()).and_then(|()| file.sync_all()).ok()?,
+                // A run that was killed has left it.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(_) => return None,
+            }
+            Some(path)
+        };
+        Self(folder().and_then(note))
+    }
+
+    /// The note of a database whose making was not brought to its end.
+    pub(crate) fn left(place: &str) -> Option<Self> {
+        let path = note_path(&folder()?, place);
+        path.exists().then_some(Self(Some(path)))
+    }
+
+    /// The server may have refused to make the database. Without an answer, it may have made it.
+    pub(crate) fn end_if_refused(self, failure: &OperationFailure) {
+        if failure.is_answered() {
+            self.end();
+        }
+    }
+
+    /// The database bears its marker, or is gone.
+    pub(crate) fn end(self) {
+        if let Some(path) = self.0 {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+fn note_path(folder: &Path, place: &str) -> PathBuf {
+    folder.join("making").join(signature(&["making", place]))
+}
+
+/// The folder of this account, which may not be there yet.
+fn folder() -> Option<PathBuf> {
+    let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
+    Some(state.join("dyno"))
+}
+
+fn make_folder(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// The key of a folder, which is made when there is none. Of several processes that make one, the first wins.
+fn kept_key(folder: &Path) -> io::Result<[u8; KEY_BYTES]> {
+    let path = folder.join("key");
+    if !path.exists() {
+        make_folder(folder)?;
+        let fresh = folder.join(format!("key-{}", hex(&random::<RUN_BYTES>())));
+        let mut file = dyno_files::create_new(&fresh, PRIVATE)?;
+        file.write_all(&random::<KEY_BYTES>()).and_then(|()| file.sync_all())?;
+        let linked = fs::hard_link(&fresh, &path);
+        fs::remove_file(&fresh)?;
+        linked.or_else(|error| if path.exists() { Ok(()) } else { Err(error) })?;
+    }
+    let key = dyno_files::read(&path, KEY_BYTES as u64)?;
+    key.try_into().map_err(|_| io::Error::new(ErrorKind::InvalidData, "not a key"))
+}
+
+fn random<const BYTES: usize>() -> [u8; BYTES] {
+    let mut bytes = [0; BYTES];
+    SystemRandom::new().fill(&mut bytes).expect("the system has random bytes");
+    bytes
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_key_is_made_once_and_only_its_account_reads_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().join("dyno");
+        let keys: Vec<_> = std::thread::scope(|scope| {
+            let make = || scope.spawn(|| kept_key(&folder).unwrap());
+            let all = [make(), make(), make(), make()];
+            all.into_iter().map(|it| it.join().unwrap()).collect()
+        });
+        assert!(keys.iter().all(|key| *key == keys[0] && *key != [0; KEY_BYTES]));
+        let files: Vec<_> = fs::read_dir(&folder).unwrap().map(|file| file.unwrap()).collect();
+        let [key] = &files[..] else { panic!("{files:?}") };
+        assert_eq!(key.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_signature_is_of_each_text_by_itself() {
+        assert_eq!(signature(&["a", "bc"]), signature(&["a", "bc"]));
+        assert_ne!(signature(&["a", "bc"]), signature(&["ab", "c"]));
+    }
+}

@@ -1,0 +1,293 @@
+//! The lock of a run on a database, which is held at the server from before the marker is read until the run ends: no two runs take each other's tables
+//! for their own.
+//!
+//! | engine | lock | its reach |
+//! |---|---|---|
+//! | PostgreSQL | an advisory lock of a session; behind a pooler, where sessions change hands, of a transaction that stays open | the database |
+//! | MySQL family | `GET_LOCK` | the node of a cluster that the URL names |
+//! | SQLite | a lock file beside the database's | whoever opens the file on this machine |
+
+use crate::control_connection::{Asked, ControlConnection};
+use crate::engine::{LockQuestions, questions};
+use crate::error::HostError;
+use dyno_drivers::patience::is_end_requested;
+use dyno_model::schema::MARKER_TABLE;
+use dyno_model::target::{Endpoint, Engine, Target};
+use std::cell::RefCell;
+use std::fmt;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::rc::{Rc, Weak};
+use std::time::{Duration, Instant};
+
+/// How long another run may take to let go: a server notices a moment later that a killed one is gone.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// Pause between two attempts.
+const PAUSE: Duration = Duration::from_millis(100);
+/// What the name of a lock file ends with.
+const FILE_ENDING: &str = "-dyno-lock";
+/// Longest content of a lock file, bytes.
+const PROCESS_MAX: u64 = 20;
+/// Other accounts may read a lock file of this mode, to see that it is locked.
+const READABLE: u32 = 0o644;
+
+/// A lock on a database.
+pub struct RunLock(Held);
+
+enum Held {
+    /// By this session.
+    Session(Box<RefCell<ControlConnection>>, &'static LockQuestions),
+    /// By this file, which is removed with it.
+    File(File, PathBuf),
+    /// By another lock of this run: the same database under another address.
+    Elsewhere,
+    /// Not at all, because the server refuses it or the file cannot be made.
+    Nowhere(String),
+}
+
+/// Why a database could not be locked.
+pub(crate) enum Refused {
+    /// Another run uses it.
+    InUse(HostError),
+    /// The server cannot be reached.
+    Unreachable(HostError),
+}
+
+impl From<Refused> for HostError {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::InUse(error) | Refused::Unreachable(error) => error,
+        }
+    }
+}
+
+thread_local! {
+    /// Locks of a run, which claims databases in one thread, by their places.
+    static HELD: RefCell<Vec<(String, Weak<RunLock>)>> = const { RefCell::new(Vec::new()) };
+}
+
+fn place(target: &Target) -> String {
+    format!("{}://{}/{}", target.engine, target.endpoint, target.database)
+}
+
+/// Takes the lock of a database; one that this process holds is shared. `None` where there is nothing to be locked. `is_own` says whether the database's marker
+/// is this run's.
+///
+/// # Errors
+/// When another run holds it, in words that name the session, and when the server cannot be reached.
+pub(crate) fn take(target: &Target, is_own: impl FnOnce() -> bool) -> Result<Option<Rc<RunLock>>, Refused> {
+    let place = place(target);
+    let known = HELD.with_borrow(|held| {
+        let mut live = held.iter().filter(|(other, _)| *other == place);
+        live.find_map(|(_, lock)| lock.upgrade())
+    });
+    if let Some(known) = known.filter(|known| known.is_held()) {
+        return Ok(Some(known));
+    }
+    let held = match &target.endpoint {
+        Endpoint::InProcess => return Ok(None),
+        Endpoint::File(path) => take_file(path),
+        _ => match &questions(target.engine).server {
+            Some(server) => take_session(target, &server.lock)?,
+            None => return Ok(None),
+        },
+    };
+    let held = match held {
+        Some(held) => held,
+        None if is_own() => Held::Elsewhere,
+        None => return Err(Refused::InUse(in_use(target))),
+    };
+    let taken = Rc::new(RunLock(held));
+    HELD.with_borrow_mut(|held| {
+        held.retain(|(other, lock)| *other != place && lock.strong_count() > 0);
+        held.push((place, Rc::downgrade(&taken)));
+    });
+    Ok(Some(taken))
+}
+
+/// Sees whether another run holds the lock of a database, and leaves nothing behind.
+///
+/// # Errors
+/// As [`take`].
+pub fn look(target: &Target) -> Result<(), HostError> {
+    match &target.endpoint {
+        Endpoint::File(database) if !lock_file(database).exists() => Ok(()),
+        _ => Ok(take(target, || false).map(|_lock| ())?),
+    }
+}
+
+/// Whether an engine drops no database that the lock's session is connected to.
+pub(crate) fn is_in_the_way(engine: Engine) -> bool {
+    questions(engine).server.as_ref().is_some_and(|server| server.lock.is_in_the_way)
+}
+
+impl RunLock {
+    /// Why the database could not be locked, if it could not.
+    #[must_use]
+    pub fn problem(&self) -> Option<&str> {
+        if let Held::Nowhere(reason) = &self.0 { Some(reason) } else { None }
+    }
+
+    /// Whether it is still held: a server that was restarted has forgotten it.
+    pub(crate) fn is_held(&self) -> bool {
+        match &self.0 {
+            Held::Session(session, questions) => {
+                let answer = session.borrow_mut().first(questions.is_held);
+                answer.is_ok_and(|answer| is_yes(answer.as_deref()))
+            }
+            Held::File(file, path) => is_same_file(file, path),
+            Held::Elsewhere | Held::Nowhere(_) => true,
+        }
+    }
+}
+
+impl fmt::Debug for RunLock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunLock").finish_non_exhaustive()
+    }
+}
+
+impl Drop for RunLock {
+    fn drop(&mut self) {
+        if let Held::File(_, path) = &self.0 {
+            // Whoever opened it meanwhile sees that it is not the one of this name any more.
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+fn is_yes(answer: Option<&str>) -> bool {
+    matches!(answer, Some("1" | "t"))
+}
+
+fn take_session(target: &Target, questions: &'static LockQuestions) -> Result<Option<Held>, Refused> {
+    // It is set up by nothing of the user's, and outlives whatever ends idle sessions.
+    let target = Target { session_setup: Vec::new(), ..target.clone() };
+    let taken = ControlConnection::open_to_clean_up(&target).and_then(|mut session| {
+        let take = prepared(&mut session, questions)?;
+        let began = Instant::now();
+        loop {
+            if is_yes(session.first(take)?.as_deref()) {
+                return Ok(Some(Held::Session(Box::new(RefCell::new(session)), questions)));
+            }
+            if began.elapsed() >= PATIENCE || is_end_requested() {
+                return Ok(None);
+            }
+            std::thread::sleep(PAUSE);
+        }
+    });
+    match taken {
+        Err(failure) if failure.is_answered() => Ok(Some(Held::Nowhere(failure.to_string()))),
+        taken => taken.map_err(|failure| {
+            let database = target.database_name();
+            Refused::Unreachable(HostError::new(format!(
+                "cannot lock the database {database:?} against other runs: {failure}"
+            )))
+        }),
+    }
+}
+
+/// The statement that takes the lock on this connection, which keeps its session from here on.
+fn prepared(session: &mut ControlConnection, questions: &'static LockQuestions) -> Asked<&'static str> {
+    if let Some(pooled) = &questions.pooled
+        && pooled.changes_sessions(session)?
+    {
+        pooled.begin.iter().try_for_each(|statement| session.run(statement))?;
+        return Ok(pooled.take);
+    }
+    let _ = session.run(questions.stay);
+    Ok(questions.take)
+}
+
+fn in_use(target: &Target) -> HostError {
+    let database = target.database_name();
+    let known: Vec<String> = run_of(target).into_iter().chain(holder(target)).collect();
+    let known = if known.is_empty() { String::new() } else { format!(": {}", known.join(", ")) };
+    let remedy = match &target.endpoint {
+        Endpoint::File(_) => "wait until it ends, or end that process",
+        _ => "wait until it ends; if its process has ended, end that session",
+    };
+    HostError::new(format!("another run of dyno uses the database {database:?}{known}\nhint: {remedy}"))
+}
+
+/// The experiment of the run that the marker names, if the database has one. SQLite does not answer while somebody writes.
+fn run_of(target: &Target) -> Option<String> {
+    if matches!(target.endpoint, Endpoint::File(_)) {
+        return None;
+    }
+    let sql = format!("SELECT experiment, created_at FROM {MARKER_TABLE} WHERE table_name = ''");
+    let rows = ControlConnection::open(target).and_then(|mut session| session.pairs(&sql)).ok()?;
+    let (experiment, since) = rows.into_iter().next()?;
+    Some(format!("experiment {experiment:?}, since {since:?}"))
+}
+
+/// Who holds the lock.
+fn holder(target: &Target) -> Option<String> {
+    if let Endpoint::File(database) = &target.endpoint {
+        let process = dyno_files::read_text(&lock_file(database), PROCESS_MAX).ok()?;
+        return Some(format!("process {}", process.trim().parse::<u32>().ok()?));
+    }
+    let questions = &questions(target.engine).server.as_ref()?.lock;
+    let rows =
+        ControlConnection::open(target).and_then(|mut session| session.pairs(questions.holder)).ok()?;
+    let (number, who) = rows.into_iter().next()?;
+    Some(format!("session {number}, {who}"))
+}
+
+fn lock_file(database: &Path) -> PathBuf {
+    let mut name = database.as_os_str().to_owned();
+    name.push(FILE_ENDING);
+    PathBuf::from(name)
+}
+
+/// The lock file of a database, locked, with the number of this process in it; `None` while another process holds it.
+fn take_file(database: &Path) -> Option<Held> {
+    let path = lock_file(database);
+    let failed = |error| Some(Held::Nowhere(format!("{}: {error}", path.display())));
+    let began = Instant::now();
+    while began.elapsed() < PATIENCE && !is_end_requested() {
+        let (file, is_new) = match open_or_make(&path) {
+            Ok(opened) => opened,
+            // Whoever held it has just removed it.
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            Err(error) => return failed(error),
+        };
+        let taken = match file.try_lock() {
+            // Whoever held it has removed it.
+            Ok(()) if !is_same_file(&file, &path) => Ok(()),
+            Ok(()) if is_new => match (&file).write_all(std::process::id().to_string().as_bytes()) {
+                Ok(()) => return Some(Held::File(file, path)),
+                Err(error) => Err(error),
+            },
+            // A run that was killed has left it.
+            Ok(()) => fs::remove_file(&path),
+            Err(TryLockError::WouldBlock) => {
+                std::thread::sleep(PAUSE);
+                Ok(())
+            }
+            Err(TryLockError::Error(error)) => Err(error),
+        };
+        if let Err(error) = taken {
+            return failed(error);
+        }
+    }
+    None
+}
+
+/// Opens a lock file, which is a new one if the second is true. Only a new one is written to.
+fn open_or_make(path: &Path) -> io::Result<(File, bool)> {
+    match dyno_files::create_new(path, READABLE) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            dyno_files::open(path, PROCESS_MAX).map(|file| (file.into_file(), false))
+        }
+        made => made.map(|file| (file, true)),
+    }
+}
+
+fn is_same_file(file: &File, path: &Path) -> bool {
+    let number = |of: fs::Metadata| (of.dev(), of.ino());
+    let there = fs::symlink_metadata(path).map(number).ok();
+    there.is_some() && there == file.metadata().map(number).ok()
+}

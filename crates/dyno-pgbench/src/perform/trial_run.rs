@@ -1,0 +1,106 @@
+//! Runs a script once in a transaction that only reads and is never committed, to see whether it writes.
+
+use super::program::Program;
+use super::rows::LastRows;
+use crate::changes::TransactionControl;
+use crate::expression::Environment;
+use crate::random::Generator;
+use crate::script::{Action, Script, Store};
+use crate::variables::Variables;
+use dyno_drivers::{Connection, Discard, Driver, Table};
+use dyno_model::engine::ReadOnlyQuestions;
+use dyno_model::failure::{FailureKind, OperationFailure};
+
+/// Why a text is refused that would end the transaction in which it is tried.
+const MIXED: &str = "it begins or ends a transaction among other statements, so dyno cannot check it; write them without `\\;` between them";
+
+/// What of a script writes, or lets its session write, as far as one run with one set of values shows it; every branch is gone through. A statement that fails for
+/// another reason ends the run: what it needs may be there only when the script runs as it is. The connection is to be closed then, which rolls back.
+///
+/// # Errors
+/// When the connection is lost.
+pub(crate) async fn writing(
+    program: &Program,
+    script: &Script,
+    mut variables: Variables,
+    connection: &mut Connection,
+    asks: &ReadOnlyQuestions,
+) -> Result<Option<String>, OperationFailure> {
+    connection.query(asks.begin, &mut Discard).await?;
+    let mut random = Generator::new(0);
+    let quoting = program.engine.dialect().quoting;
+    for command in &script.commands {
+        match &command.action {
+            Action::Set { slot: Some(slot), value, .. } => {
+                let mut environment = Environment {
+                    variables: &variables,
+                    names: &program.names,
+                    random: &mut random,
+                    debug: &mut |_| {},
+                };
+                if let Ok(value) = value.evaluate(&mut environment) {
+                    variables.set(*slot, value);
+                }
+            }
+            Action::Sql(sql) => match TransactionControl::of(sql.template(), quoting) {
+                TransactionControl::Only => {}
+                TransactionControl::Mixed => {
+                    return Ok(Some(format!("{:?}: {MIXED}", command.line)));
+                }
+                TransactionControl::None => {
+                    let mut text = String::new();
+                    sql.write(&variables, &program.names, &mut text);
+                    let mut rows = LastRows::default();
+                    match connection.query(&text, &mut rows).await {
+                        Ok(_) => keep(&rows, &sql.store, program, &mut variables),
+                        Err(failure) if is_about_writing(&failure) => {
+                            return Ok(Some(format!("{:?}: {failure}", command.line)));
+                        }
+                        Err(failure) if failure.is_lost() => return Err(failure),
+                        Err(_) => break,
+                    }
+                }
+            },
+            _ => {}
+        }
+    }
+    asked(connection, asks).await
+}
+
+/// Refused by the server in a transaction that only reads, or not sent at all.
+fn is_about_writing(failure: &OperationFailure) -> bool {
+    failure.kind == FailureKind::ReadOnly
+        || failure.kind == FailureKind::BadStatement && !failure.is_answered()
+}
+
+/// What the server says of the transaction; nothing when it does not answer because a statement has failed.
+async fn asked(
+    connection: &mut Connection,
+    asks: &ReadOnlyQuestions,
+) -> Result<Option<String>, OperationFailure> {
+    for (question, answer, meaning) in asks.after {
+        let mut table = Table::default();
+        match connection.query(question, &mut table).await {
+            Ok(_) => {}
+            Err(failure) if failure.is_lost() => return Err(failure),
+            Err(_) => return Ok(None),
+        }
+        let given = table.0.into_iter().flatten().next_back().flatten();
+        if given.as_deref() != *answer {
+            return Ok(Some((*meaning).to_owned()));
+        }
+    }
+    Ok(None)
+}
+
+/// Keeps what `\gset` and `\aset` do.
+fn keep(rows: &LastRows, store: &Store, program: &Program, variables: &mut Variables) {
+    let (Store::AnyRow(prefix) | Store::LastRow(prefix)) = store else { return };
+    for result in &rows.results {
+        for (column, value) in result.fields() {
+            if let Some(slot) = program.names.find(&format!("{prefix}{column}")) {
+                variables.set_text(slot, value);
+            }
+        }
+    }
+}

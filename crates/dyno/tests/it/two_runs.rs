@@ -1,0 +1,188 @@
+//! Two runs at the same time on one database, and what is left of one that was killed: no run takes the tables of another for its own.
+
+use crate::ends::{INTERRUPTED, PREFLIGHT_FAILED, Running, SERVER_FAILED};
+use crate::program::{Bench, Ended, records};
+use crate::shop::ask;
+use dyno_host::databases::are_there;
+use dyno_model::audit::AuditVerdict;
+use dyno_model::event::Phase;
+use dyno_model::plan::ServerKind;
+use dyno_model::target::{Endpoint, Engine, Target};
+use dyno_testkit::{Pooler, RunningServer, Silencer, running_server, wait_until};
+
+/// A database that runs already.
+struct Host {
+    bench: Bench,
+    target: Target,
+    url: String,
+    _server: Option<RunningServer>,
+}
+
+impl Host {
+    fn open(kind: ServerKind) -> Option<Self> {
+        let bench = Bench::new();
+        if kind == ServerKind::Sqlite {
+            let file = bench.path().join("shop.db");
+            let target = Target::new(Engine::Sqlite, Endpoint::File(file.clone()));
+            ask(&target, "PRAGMA user_version = 1");
+            return Some(Self { bench, target, url: format!("sqlite:{}", file.display()), _server: None });
+        }
+        let server = running_server(kind, &[])?;
+        let target = server.target();
+        let Endpoint::Tcp { host, port } = &target.endpoint else { panic!("servers of tests listen to TCP") };
+        let url = url(&target, host, *port);
+        Some(Self { bench, target, url, _server: Some(server) })
+    }
+
+    fn spec(&self, load: &str) -> String {
+        format!(
+            "title = \"t\"\n[[system]]\nname = \"Shop\"\nurl = \"{}\"\n[workload]\nkind = \"rush\"\nrows = 100\n\
+             variant = \"in-place\"\n[load]\nclients = 2\n{load}\n[design]\nblocks = 1\n",
+            self.url
+        )
+    }
+
+    /// A run that ends when it is told to.
+    fn endless(&self) -> Running<'_> {
+        self.bench.file("endless.toml", self.spec("duration = \"10m\""));
+        let run = Running::of(&self.bench, self.bench.command(&["run", "endless.toml", "--out", "r"]));
+        run.await_phase(Phase::Measure);
+        run
+    }
+
+    fn short(&self, out: &str) -> Ended {
+        self.bench.file("short.toml", self.spec("transactions = 20"));
+        self.bench.dyno(&["run", "short.toml", "--out", out])
+    }
+}
+
+fn url(target: &Target, host: &str, port: u16) -> String {
+    let (engine, user, password) = (target.engine, &target.user, target.password.reveal());
+    format!("{engine}://{user}:{password}@{host}:{port}/{}", target.database)
+}
+
+fn others_are_kept_out(kind: ServerKind) {
+    let Some(host) = Host::open(kind) else { return };
+    let run = host.endless();
+    for refused in [host.short("second"), host.bench.dyno(&["plan", "short.toml"])] {
+        assert_eq!(refused.code, PREFLIGHT_FAILED, "{kind}: {refused}");
+        let told = format!("{}{}", refused.stdout, refused.stderr);
+        assert!(told.contains("another run of dyno uses the database"), "{kind}: {refused}");
+        let name = match kind {
+            ServerKind::Sqlite => format!(": process {}\n", run.pid()),
+            _ => "experiment \"endless\", since \"".to_owned(),
+        };
+        assert!(told.contains(&name), "{kind}: the first run is named: {refused}");
+    }
+    let refused = host.bench.dyno(&["cleanup", "short.toml"]);
+    assert_eq!(refused.code, SERVER_FAILED, "{kind}: {refused}");
+    assert!(refused.stderr.contains("another run of dyno uses the database"), "{kind}: {refused}");
+    run.interrupt();
+    let ended = run.ended();
+    assert_eq!(ended.code, INTERRUPTED, "{kind}: {ended}");
+    let record = &records(&host.bench.path().join("r"))[0];
+    assert_eq!(record.audit.verdict(), AuditVerdict::Intact, "{kind}: {ended}");
+    assert_eq!(ask(&host.target, host.target.engine.dialect().user_tables), "", "{kind}: {ended}");
+
+    // One that was killed lets go, and the next recognises what it left.
+    std::fs::remove_dir_all(host.bench.path().join("r")).expect("results of ours");
+    let run = host.endless();
+    crate::program::signal("-KILL", run.pid());
+    run.ended();
+    let ended = host.short("after");
+    assert!(ended.is_done(), "{kind}: {ended}");
+    assert_eq!(ask(&host.target, host.target.engine.dialect().user_tables), "", "{kind}: {ended}");
+    let left: Vec<String> = host.bench.names().into_iter().filter(|name| name.contains("lock")).collect();
+    assert_eq!(left, [""; 0], "{kind}");
+}
+
+#[test]
+fn a_second_run_and_cleanup_are_kept_out_of_a_database_of_postgresql() {
+    others_are_kept_out(ServerKind::Postgres);
+}
+
+#[test]
+fn a_second_run_and_cleanup_are_kept_out_of_a_database_of_mariadb() {
+    others_are_kept_out(ServerKind::Mariadb);
+}
+
+#[test]
+fn a_second_run_and_cleanup_are_kept_out_of_a_database_of_mysql() {
+    others_are_kept_out(ServerKind::Mysql);
+}
+
+#[test]
+fn a_second_run_and_cleanup_are_kept_out_of_a_database_of_sqlite() {
+    others_are_kept_out(ServerKind::Sqlite);
+}
+
+/// The lock's session is ended and another run's name is put into the marker, as one would that sees no lock of another node.
+#[test]
+fn a_run_whose_database_was_claimed_by_another_has_no_figures() {
+    for kind in [ServerKind::Postgres, ServerKind::Mariadb] {
+        let Some(host) = Host::open(kind) else { continue };
+        host.bench.file("long.toml", host.spec("duration = \"3s\""));
+        let run = Running::of(&host.bench, host.bench.command(&["run", "long.toml", "--out", "r"]));
+        run.await_phase(Phase::Measure);
+        ask(&host.target, "UPDATE dyno_marker SET run = 'another' WHERE table_name = ''");
+        let ended = run.ended();
+        assert!(ended.stderr.contains("another run of dyno has claimed the database"), "{kind}: {ended}");
+        assert_eq!(records(&host.bench.path().join("r")).len(), 0, "{kind}: {ended}");
+    }
+}
+
+/// Killed between CREATE DATABASE and the marker.
+#[test]
+fn a_database_that_bears_no_marker_yet_when_its_run_is_killed_is_found_by_cleanup() {
+    for kind in [ServerKind::Postgres, ServerKind::Mariadb, ServerKind::Mysql] {
+        let Some(host) = Host::open(kind) else { continue };
+        let Endpoint::Tcp { host: name, port } = &host.target.endpoint else { panic!("it listens to TCP") };
+        let silencer = Silencer::new(name, *port);
+        // The lock comes before the marker.
+        silencer.listen_for(if kind == ServerKind::Postgres { "try_advisory_lock" } else { "GET_LOCK" });
+        let address = silencer.address();
+        let url = url(&host.target, &address.ip().to_string(), address.port());
+        host.bench.file(
+            "two.toml",
+            format!(
+                "title = \"t\"\n[[system]]\nname = \"Shop\"\nurl = \"{url}\"\n[workload]\nkind = \"rush\"\nrows = 10\n\
+                 [load]\nclients = 2\ntransactions = 4\ndatabases = [\"dyno_n\", \"dyno_s\"]\n[design]\nblocks = 1\n"
+            ),
+        );
+        let names = ["dyno_n".to_owned(), "dyno_s".to_owned()];
+        let run = Running::of(&host.bench, host.bench.command(&["run", "two.toml", "--out", "r"]));
+        wait_until("the first database is to be locked", || silencer.is_silent());
+        crate::program::signal("-KILL", run.pid());
+        run.ended();
+        silencer.speak();
+        assert_eq!(are_there(&host.target, &names).expect("it answers"), [true, false], "{kind}");
+        let cleaned = host.bench.dyno(&["cleanup", "two.toml"]);
+        assert_eq!(cleaned.code, 0, "{kind}: {cleaned}");
+        assert_eq!(are_there(&host.target, &names).expect("it answers"), [false, false], "{kind}: {cleaned}");
+    }
+}
+
+/// A session's lock would stay with whoever is given the server's session next, so there it is a transaction's.
+#[test]
+fn behind_a_pooler_a_run_keeps_others_out_and_cleanup_too() {
+    let Some(mut host) = Host::open(ServerKind::Postgres) else { return };
+    let Endpoint::Tcp { host: name, port } = &host.target.endpoint else { panic!("it listens to TCP") };
+    let pooler = Pooler::new(name, *port);
+    let address = pooler.address();
+    let pooled = url(&host.target, &address.ip().to_string(), address.port());
+    host.bench.file("direct.toml", host.spec("transactions = 20"));
+    host.url = pooled;
+    let run = host.endless();
+    let locks = "SELECT string_agg(a.state, ' ') FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE l.locktype = 'advisory'";
+    assert_eq!(ask(&host.target, locks), "idle in transaction");
+    let through = host.short("second");
+    assert_eq!(through.code, PREFLIGHT_FAILED, "{through}");
+    let refused = host.bench.dyno(&["run", "direct.toml", "--out", "third"]);
+    assert_eq!(refused.code, PREFLIGHT_FAILED, "{refused}");
+    assert!(refused.stderr.contains("another run of dyno uses the database"), "{refused}");
+    let refused = host.bench.dyno(&["cleanup", "direct.toml"]);
+    assert_eq!(refused.code, SERVER_FAILED, "{refused}");
+    run.interrupt();
+    assert_eq!(run.ended().code, INTERRUPTED);
+    assert_eq!(ask(&host.target, "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"), "0");
+}
