@@ -485,6 +485,10 @@ mod tests {
             // What is too much is no loss.
             (vec![rows(13)], vec![], Intact, None),
             (vec![updates(100, 0, 103, 0)], vec![], Intact, Some((100, 0, 0))),
+            // No more can be missing than were acknowledged.
+            (vec![updates(5, 0, 0, 0), ledger(5, 5)], vec![], Violated, Some((5, 5, 5))),
+            // A ledger settles nothing in another database.
+            (vec![updates(100, 8, 102, 0), settled(8, 3)], vec!["a", "b"], Undecided, Some((200, 0, 6))),
             // Databases have commits of their own.
             (vec![ledger(100, 5), ledger(50, 1)], vec!["a", "b"], Violated, Some((150, 6, 6))),
         ] {

@@ -194,5 +194,7 @@ mod tests {
         }
         assert!(histogram.memory() <= 2048, "{}", histogram.memory());
         assert_eq!(histogram.len(), 10_000);
+        (1..=FEW_MAX as u64 + 1).for_each(|nanos| histogram.record(nanos));
+        assert!(matches!(histogram.0, Form::Full(_)), "more are worth a full histogram");
     }
 }

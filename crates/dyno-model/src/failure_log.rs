@@ -188,6 +188,10 @@ mod tests {
             log.note(&failed(&failure, "q", 0), &Secret::default());
         }
         assert_eq!(log.0.len(), SORTS_MAX);
+        let mut other = log.clone();
+        other.0.iter_mut().for_each(|it| it.failure.code += 1_000);
+        other.add(&log);
+        assert_eq!(other.0.len(), SORTS_MAX, "also of several workers together");
         assert!(log.0[0].failure.message.chars().count() <= MESSAGE_MAX + 1);
     }
 

@@ -277,10 +277,15 @@ fn a_connection_that_its_service_closes_while_it_is_idle_takes_no_further_reques
     for way in 0..3 {
         let client = async move |io: Io| {
             let (say, told) = channel();
+            let (renew, renewed) = channel();
             let port = peer(move |mut session, socket| {
                 hear(&mut session, socket);
                 session.writer().write_all(ok).unwrap();
                 socket.write_all(&drained(&mut session)).unwrap();
+                told.recv_timeout(PATIENCE).unwrap();
+                session.refresh_traffic_keys().unwrap();
+                socket.write_all(&drained(&mut session)).unwrap();
+                renew.send(()).unwrap();
                 told.recv_timeout(PATIENCE).unwrap();
                 match way {
                     0 => session.send_close_notify(),
@@ -291,7 +296,10 @@ fn a_connection_that_its_service_closes_while_it_is_idle_takes_no_further_reques
             });
             let mut service = service(port, &io).await;
             assert_eq!(ask(&mut service).await, Ok((200, b"hello".to_vec())));
-            assert!(service.is_open(), "nothing has come, although the session had tickets to give");
+            assert!(service.is_open(), "nothing has come");
+            say.send(()).unwrap();
+            renewed.recv_timeout(PATIENCE).unwrap();
+            assert!(service.is_open(), "what the session says of itself is no answer");
             say.send(()).unwrap();
             let until = Instant::now() + PATIENCE;
             while service.is_open() && Instant::now() < until {

@@ -59,6 +59,20 @@ fn retries_have_a_limit_and_then_the_client_goes_on() {
 }
 
 #[test]
+fn failures_of_the_warm_up_are_not_among_those_of_the_window() {
+    let plan = LoadPlan {
+        warmup: Nanos(SECOND / 5),
+        attempts_max: 2,
+        ..LoadPlan::new(StopRule::Duration(Nanos(SECOND / 5)))
+    };
+    let input = LoadInput::new("warm", 4, &plan, SEED, &NOBODY);
+    let record =
+        load(native("oltp_write_only", &[], 4), null("update.fail=deadlock:0.3"), &input, &mut Silent);
+    let noted: u64 = record.failures.0.iter().map(|it| it.count).sum();
+    assert!(noted > 0 && noted == record.ledger.errors(), "{:?} {:?}", record.failures, record.ledger);
+}
+
+#[test]
 fn a_failure_that_is_not_listed_ends_the_run_and_is_kept_with_its_statement() {
     let record = run("update.fail=deadlock:0.2", "oltp_write_only", RetriedErrors::default(), 10);
     assert!(record.ledger.committed < 60);

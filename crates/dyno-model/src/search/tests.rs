@@ -1,10 +1,14 @@
-use super::evidence::Evidence;
+use super::evidence::{Evidence, slow};
+use super::question::NEIGHBOUR;
 use super::simulation::{Queue, Ran, Trouble, run, told};
 use super::*;
 use crate::latency::record;
+use crate::ledger::{Ledger, TransactionCount};
 use crate::limit::LimitMeasure;
 use crate::plan::LoadBy;
 use crate::random::SplitMix64;
+use crate::record::{NamedTransactions, TrialRecord};
+use crate::response::{Bounded, ResponseSummary};
 
 const P99: Search =
     Search { most: LoadBy::Rate, measure: LimitMeasure::P99, below: 20.0, transaction: None, from: None };
@@ -237,7 +241,7 @@ fn whole_clients_are_tried_up_to_the_most_there_may_be() {
 
 #[test]
 fn no_search_takes_more_steps_than_the_documents_say() {
-    let mut longest = 0;
+    let (mut longest, mut at_last) = (0, 0);
     for seed in 0..200 {
         let mut random = SplitMix64(seed);
         let figures: Vec<f64> =
@@ -246,9 +250,15 @@ fn no_search_takes_more_steps_than_the_documents_say() {
         assert!(record.steps.len() <= STEPS_MAX, "{}", told(&record));
         let is_kept = record.steps.last().is_some_and(|step| step.outcome == Outcome::Passed);
         assert!(record.found().is_none() || is_kept, "{}", told(&record));
+        let is_near = |passed: f64, failed: f64| failed / passed <= NEIGHBOUR;
+        let is_found =
+            record.passed.zip(record.failed).is_some_and(|(passed, failed)| is_near(passed, failed));
+        assert!(record.end != SearchEnd::Found || is_found, "{}", told(&record));
         longest = longest.max(record.steps.len());
+        at_last += usize::from(record.steps.len() == STEPS_MAX && record.found().is_some());
     }
     assert_eq!(longest, STEPS_MAX);
+    assert!(at_last > 0, "the last step confirms the highest load that passed");
 }
 
 fn evidence(count: u64, beyond: u64) -> Evidence {
@@ -284,6 +294,78 @@ fn few_transactions_decide_nothing_but_what_more_of_them_cannot_change() {
     for (search, count, beyond, expected) in rows {
         assert_eq!(of(search, count, beyond), expected, "{:?} {count} {beyond}", search.measure);
     }
+}
+
+#[test]
+fn a_result_is_clear_when_chance_does_not_explain_it() {
+    for (count, beyond, outcome, is_clear) in [
+        (1_000, 9, Outcome::Passed, false),
+        // Ten were expected.
+        (1_000, 3, Outcome::Passed, true),
+        (2_000, 25, Outcome::Failed, false),
+        (1_000, 60, Outcome::Failed, true),
+    ] {
+        let judged = evidence(count, beyond).judge(&P99);
+        assert_eq!((judged.outcome, judged.is_clear), (outcome, is_clear), "{count} {beyond}");
+    }
+    assert_eq!(evidence(300, 10).judge(&P99).figure, None, "there is no percentile of so few");
+    // Of a short step only a clear result counts.
+    let mut state = state(P99);
+    state.take_capacity(2_000.0);
+    for (count, beyond, expected) in [(2_000, 19, Outcome::Open), (10_000, 0, Outcome::Passed)] {
+        let Next::Load(load, window) = state.next() else { panic!("a load") };
+        let evidence = Evidence { seconds: window.seconds, ..evidence(count, beyond) };
+        state.take(&Observed { evidence, ..Observed::default() });
+        let step = state.last().expect("it was just taken");
+        assert_eq!((step.load, step.outcome), (load, expected));
+    }
+}
+
+#[test]
+fn a_generator_that_becomes_late_spoils_neither_a_client_alone_nor_a_load_that_passed() {
+    let late = |figure, window| Observed { is_by_generator: true, ..observed(figure, window) };
+    let mut failing = state(P99);
+    for _ in 0..8 {
+        match failing.next() {
+            Next::Capacity(_) => failing.take_capacity(2_000.0),
+            Next::Load(_, window) | Next::Keep(_, window) => drop(failing.take(&observed(1e3, window))),
+            Next::Alone(window) => failing.take_alone(&late(1e3, window)),
+            Next::Over => panic!("a late generator says nothing about a client alone"),
+        }
+    }
+    // When the load that passed is measured once more, the generator is late.
+    let mut state = state(P99);
+    let mut is_late = false;
+    loop {
+        let next = state.next();
+        is_late |= matches!(next, Next::Keep(..));
+        match next {
+            Next::Capacity(_) => state.take_capacity(2_000.0),
+            Next::Load(load, window) | Next::Keep(load, window) => {
+                let figure = if is_late { 1e3 } else { ideal(1_234.0)(load, 0) };
+                state.take(&Observed { is_by_generator: is_late, ..observed(figure, window) });
+            }
+            Next::Alone(window) => state.take_alone(&observed(1.0, window)),
+            Next::Over => break,
+        }
+    }
+    let record = state.into_record();
+    let is_spoiled = |step: &&LoadStep| step.outcome == Outcome::Generator;
+    assert_eq!((&record.end, record.found()), (&SearchEnd::Generator, None), "{}", told(&record));
+    assert_eq!(record.steps.iter().filter(is_spoiled).count(), 3, "{}", told(&record));
+}
+
+#[test]
+fn what_exceeds_a_limit_by_itself_is_looked_for_among_the_transactions_of_the_limit() {
+    let times = ResponseSummary { count: 9, p50: Bounded::value(30e6), ..ResponseSummary::default() };
+    let response = Some(times);
+    let named = NamedTransactions { name: "slow".to_owned(), response, ..NamedTransactions::default() };
+    let counts = TransactionCount { name: "slow".to_owned(), started: 9, ..TransactionCount::default() };
+    let ledger = Ledger { started: 9, transactions: vec![counts], ..Ledger::default() };
+    let record = TrialRecord { ledger, transactions: vec![named], ..TrialRecord::default() };
+    let of = |name: &str| slow(&Search { transaction: Some(name.to_owned()), ..P99 }, &record);
+    assert_eq!(of("slow").and_then(|it| it.transaction).as_deref(), Some("slow"));
+    assert_eq!(of("fast"), None);
 }
 
 #[test]

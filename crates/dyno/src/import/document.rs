@@ -222,11 +222,13 @@ mod tests {
             utf16(&format!("\u{feff}{line}"), u16::to_le_bytes),
             utf16(&format!("\u{feff}{line}"), u16::to_be_bytes),
             b"\x1b[32mtps\x1b[0;1m = 1\n".to_vec(),
+            "\u{feff}\x1b[32mtps\x1b[0;1m = 1\n".as_bytes().to_vec(),
         ] {
             assert_eq!(decode(bytes.clone()).as_deref(), Ok(line), "{bytes:?}");
         }
         assert_eq!(decode(b"a\nb\0".to_vec()), Err("line 2: a byte of value 0; this is no text".to_owned()));
         assert!(decode(vec![0x1f, 0x8b, 8, 0]).unwrap_err().contains("gzip; unpack it first"));
+        assert!(decode(vec![0x28, 0xb5, 0x2f, 0xfd]).unwrap_err().contains("zstd; unpack it first"));
     }
 
     #[test]
@@ -253,6 +255,18 @@ mod tests {
             let found = sources(&text);
             let lines: Vec<_> = found.iter().flat_map(|source| &source.lines).map(|line| line.text).collect();
             assert_eq!(lines, ["transaction type: x", "tps = 1 | 2"], "{before:?}");
+        }
+    }
+
+    #[test]
+    fn text_that_only_resembles_what_others_write_before_a_line_stays() {
+        for (text, line) in [
+            ("a|1", "a|1"),
+            ("job\tstep\ttext", "job\tstep\ttext"),
+            // What a progress line wrote over.
+            ("1 %\r2 %", "2 %"),
+        ] {
+            assert_eq!(sources(text)[0].lines, [Line { number: 1, text: line }], "{text:?}");
         }
     }
 

@@ -90,6 +90,8 @@ fn several_runs_in_one_file_are_several_and_each_has_its_own_course() {
         let seen: Vec<(u32, f64)> = readings.iter().map(figures).map(|it| (it.0, it.1)).collect();
         assert_eq!(seen, [(1, rates[0]), (2, rates[1])], "{name}");
     }
+    let [checkpoints] = found(&["sysbench-checkpoints.log"]).unwrap().try_into().expect("one run");
+    assert_eq!(checkpoints.latency.p95, 0, "that of a part is not that of the run");
     let [first, second] = found(&["sysbench-two.log"]).unwrap().try_into().expect("two runs");
     assert!(matches!(first.course, Course::Unknown), "{first:?}");
     assert!(matches!(&second.course, Course::Rates(lines) if lines.len() == 1), "{second:?}");

@@ -389,3 +389,113 @@ fn quoted_logs_and_those_of_containers_and_ci_are_read_as_the_programs_wrote_the
     std::fs::write(&path, utf16).expect("it has room");
     assert_eq!(read(&[&path], &Hints::default()).expect("it is read")[0].ledger.committed, 67_672);
 }
+
+/// Lines of pgbench's log of intervals with these beginnings: 10 transactions each, of 100 microseconds.
+fn interval_log(starts: &[u64]) -> String {
+    starts.iter().map(|start| format!("{start} 10 1000 100000 100 100\n")).collect()
+}
+
+#[test]
+fn logs_of_another_kind_and_parts_of_logs_are_refused() {
+    let unknown = "in no format that is known";
+    let sample = "this is a sample (--sampling-rate)";
+    let mixed = "logs of several runs are mixed";
+    for (text, said) in [
+        // Seconds that are none since 1970, and microseconds that make more than a second.
+        ("0 1 1000 0 1700 500000\n".to_owned(), unknown),
+        ("0 1 1000 0 1700000100 5000000\n".to_owned(), unknown),
+        (interval_log(&[1_700, 1_701]), unknown),
+        // The least is above the largest.
+        ("1700000100 10 1000 100000 200 100\n".to_owned(), unknown),
+        // A transaction is missing behind the first, and those before the first.
+        ("0 1 1000 0 1700000100 500000\n0 3 1000 0 1700000101 500000\n".to_owned(), sample),
+        ("0 5 1000 0 1700000100 500000\n0 6 1000 0 1700000101 500000\n".to_owned(), sample),
+        (interval_log(&[1_700_000_110, 1_700_000_100]), mixed),
+        (format!("{}1700000110 10 1000 100000 100 100 0 0 0 0 0\n", interval_log(&[1_700_000_100])), mixed),
+        (interval_log(&[1_700_000_100, 1_700_000_110, 1_700_000_125]), "do not have one length"),
+    ] {
+        let refused = refused(&text);
+        assert!(refused.contains(said), "{text}: {refused}");
+    }
+    // What was skipped is counted as a transaction in eleven columns.
+    let row = |start| format!("{start} 10 600 60000 100 100 0 0 0 0 4\n");
+    let ledger = of_file(&[row(1_700_000_100), row(1_700_000_110)].concat()).ledger;
+    assert_eq!((ledger.committed, ledger.skipped), (6, 4));
+    // Longer than an hour is an hour.
+    let long = of_file("0 1 5000000000 0 1700000100 500000\n");
+    assert_eq!((long.latency.max, long.measured), (3_600_000_000_000, Nanos(3_600_000_000_000)));
+}
+
+#[test]
+fn cells_of_tables_that_are_mistakes_and_runs_without_time_are_refused() {
+    for (text, said) in [
+        ("clients,seconds,throughput\n4,60,10000000000000\n", "not a number that can be used"),
+        ("clients,seconds,throughput\n5000000000,60,1\n", "`5000000000` in `clients` is too large"),
+        ("clients,seconds,throughput\n", "the table has no line below its heading"),
+        (&SYSBENCH.replace("3.0040s", "0.0000s"), "it does not say how long the run took"),
+    ] {
+        let refused = refused(text);
+        assert!(refused.contains(said), "{text}: {refused}");
+    }
+}
+
+#[test]
+fn arrivals_at_a_rate_keep_more_clients_busy_than_there_are() {
+    let two = [SYSBENCH.replace("threads: 4", "threads: 2"), PGBENCH.replace("clients: 4", "clients: 1")];
+    for (text, rate) in two.iter().zip([
+        "Target transaction rate: 32000/sec\nThreads started!",
+        "rate limit schedule lag: avg 0.142 (max 0.500) ms\ntps",
+    ]) {
+        assert!(refused(text).contains("clients busy, but it says"), "{text}");
+        let word = rate.lines().last().expect("a word");
+        assert!(
+            of_file(&text.replace(&format!("\n{word}"), &format!("\n{rate}"))).rate.is_none_or(|it| it > 1.0)
+        );
+    }
+}
+
+#[test]
+fn a_run_of_pgbench_that_did_not_do_all_of_it_is_cut_short() {
+    let findings = |done: &str| of_file(&PGBENCH.replace("67672", done)).findings;
+    let reason = "67677 of 70000 transactions were processed".to_owned();
+    assert_eq!(findings("67672/70000"), [Finding::CutShort { reason }]);
+    // What failed and what was skipped was done, too.
+    assert_eq!(findings("67672/67677"), []);
+    assert_eq!(findings("67672/67687\nnumber of transactions skipped: 10 (0.01%)"), []);
+    let nothing = PGBENCH.replace("67672", "0").replace("22562.184203", "0.000000");
+    assert_eq!(of_file(&nothing).measured, Nanos(3_000_000_000), "of nothing there is no rate");
+}
+
+#[test]
+fn what_a_program_says_after_a_run_belongs_to_the_next_or_to_the_last() {
+    let warned = |text: &str| Finding::ProgramWarned { text: text.to_owned(), lines: 1 };
+    let readings = of_files("", &[&format!("{SYSBENCH}FATAL: a\n{SYSBENCH}FATAL: b\n")]);
+    assert_eq!(readings[0].findings, []);
+    assert_eq!(readings[1].findings, [Finding::ProgramWarned { text: "FATAL: a".to_owned(), lines: 2 }]);
+    assert_eq!(of_file(&format!("{PGBENCH}pgbench: error: c\n")).findings, [warned("pgbench: error: c")]);
+}
+
+#[test]
+fn figures_that_only_some_versions_of_sysbench_print_are_read() {
+    let old = SYSBENCH
+        .replace("ignored errors: ", "deadlocks: ")
+        .replace("Running the test", "sysbench --threads=4 oltp_point_select run\nRunning the test")
+        .replace("Threads started!", "Number of unfinished transactions on forced shutdown: 3");
+    let reading = of_file(&old);
+    assert_eq!((reading.ledger.known_retries(), reading.ledger.unfinished), (Some(7), 3));
+    assert_eq!(reading.program, "sysbench 1.0.20", "the command line is no version");
+    // The least and the largest of nothing are no times, and a rate of two digits is less exact than number and time.
+    let nothing = of_file(&SYSBENCH.replace("95303", "0").replace("31721.90", "0.00"));
+    assert_eq!((nothing.latency.min, nothing.latency.max), (0, 0));
+    assert_eq!(of_file(&SYSBENCH.replace("95303", "1").replace("31721.90", "0.33")).rate, None);
+}
+
+#[test]
+fn runs_of_several_containers_come_in_the_order_in_which_they_began() {
+    let before =
+        |prefix: &str, text: &str| text.lines().map(|line| format!("{prefix}{line}\n")).collect::<String>();
+    let text = ["a-1  | it waits\n", &before("b-1  | ", PGBENCH), &before("a-1  | ", SYSBENCH)].concat();
+    let readings = of_files("", &[&text]);
+    let programs: Vec<_> = readings.iter().map(|it| it.program.as_str()).collect();
+    assert_eq!(programs, ["pgbench 15.18", "sysbench 1.0.20"]);
+}

@@ -34,6 +34,8 @@ struct Server {
     slow_ms: u64,
     /// True when the first step that is to be kept meets a checkpoint.
     is_unlucky: bool,
+    /// True when its findings are of no kept step.
+    is_calm_at_last: bool,
     /// The measurement in which the user interrupts.
     cut: usize,
     findings: Vec<Finding>,
@@ -42,7 +44,8 @@ struct Server {
 
 impl Server {
     fn new() -> Self {
-        Self { slow_ms: 1, is_unlucky: false, cut: 0, findings: Vec::new(), measured: Vec::new() }
+        let (findings, measured) = (Vec::new(), Vec::new());
+        Self { slow_ms: 1, is_unlucky: false, is_calm_at_last: false, cut: 0, findings, measured }
     }
 
     fn measure(&mut self, trial: &Trial, under: &Treatment, listener: &mut dyn Listener) -> TrialRecord {
@@ -79,7 +82,7 @@ impl Server {
             committed: started,
             ..TransactionCount::default()
         };
-        let mut findings = self.findings.clone();
+        let mut findings = if is_kept && self.is_calm_at_last { Vec::new() } else { self.findings.clone() };
         if self.measured.len() == self.cut {
             findings.push(Finding::CutShort { reason: "interrupted".to_owned() });
         }
@@ -201,6 +204,14 @@ fn a_search_that_is_interrupted_keeps_its_steps() {
             (cut.saturating_sub(2), cut.saturating_sub(2), None)
         );
     }
+    // Whatever is being measured: also a client alone.
+    let mut whole = Server { slow_ms: 30, ..Server::new() };
+    assert!(run(&mut Searches::default(), &search(), 1, &mut whole).0.is_err());
+    for cut in 1..=whole.measured.len() {
+        let mut server = Server { slow_ms: 30, cut, ..Server::new() };
+        let record = found(run(&mut Searches::default(), &search(), 1, &mut server).0);
+        assert_eq!(record.search.unwrap().end, SearchEnd::Interrupted, "{cut}");
+    }
 }
 
 #[test]
@@ -215,8 +226,41 @@ fn trouble_of_the_machine_ends_the_search_or_is_told_with_its_result() {
     let record = found(run(&mut Searches::default(), &search(), 1, &mut server).0);
     assert!(record.search.as_ref().unwrap().is_bound() && record.is_valid(), "{:?}", record.search);
 
+    // What is only worth a warning spoils no step.
+    let warned = Finding::GeneratorBusy { share: 0.75 };
+    let mut server = Server { slow_ms: 30, findings: vec![warned], ..Server::new() };
+    let (outcome, _) = run(&mut Searches::default(), &search(), 1, &mut server);
+    let Err(Missing::Search(result)) = outcome else { panic!("no load passes") };
+    assert!(matches!(result.end, SearchEnd::FailsEverywhere { .. }), "{result:?}");
+
     let others = Finding::OthersBusy { share: 0.4, processes: Vec::new() };
-    let mut server = Server { findings: vec![others.clone()], ..Server::new() };
-    let record = found(run(&mut Searches::default(), &search(), 1, &mut server).0);
-    assert_eq!(record.findings, [others], "once");
+    for is_calm_at_last in [false, true] {
+        let mut server = Server { findings: vec![others.clone()], is_calm_at_last, ..Server::new() };
+        let record = found(run(&mut Searches::default(), &search(), 1, &mut server).0);
+        assert_eq!(record.findings, std::slice::from_ref(&others), "once");
+    }
+}
+
+#[test]
+fn a_step_takes_the_response_times_that_its_limit_is_about() {
+    let taken = |is_warmup, name: Option<&str>| {
+        let mut interval = Interval::empty("t", is_warmup, Nanos(0), Nanos(1_000), &[]);
+        let times = |number| {
+            let mut times = histogram();
+            times.record_n(1_000, number).unwrap();
+            times
+        };
+        interval.transaction = times(5);
+        interval.transactions = vec![("fast".to_owned(), times(3)), ("slow".to_owned(), times(2))];
+        interval.censored = Some(times(4));
+        let mut listening = Listening::default();
+        let responses = Responses::default();
+        let mut heard = Heard { listener: &mut listening, is_kept: false, name, responses };
+        heard.interval(&interval);
+        (heard.responses.committed.len(), heard.responses.censored.len())
+    };
+    assert_eq!(taken(false, None), (5, 4));
+    // Of what did not commit nobody knows the name.
+    assert_eq!(taken(false, Some("fast")), (3, 0));
+    assert_eq!(taken(true, None), (0, 0));
 }

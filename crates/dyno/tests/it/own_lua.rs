@@ -123,6 +123,20 @@ fn a_script_in_an_endless_loop_ends_its_trial_and_the_run() {
 }
 
 #[test]
+fn failures_that_a_script_catches_are_kept_in_the_words_of_the_database() {
+    let (bench, ended) = runs(
+        "con = con or sysbench.sql.driver():connect() \
+         pcall(function() con:query('SELECT abs(-9223372036854775807 - 1)') end)",
+    );
+    assert!(ended.is_done(), "{ended}");
+    for record in records(&bench.path().join("r")) {
+        let [detail] = &record.failures.0[..] else { panic!("{:?}", record.failures) };
+        assert_eq!(detail.failure.message, "integer overflow");
+        assert_eq!(detail.count, record.ledger.committed, "one for each event of the window");
+    }
+}
+
+#[test]
 fn a_script_that_asks_for_the_end_of_the_program_fails_its_trial() {
     for (exit, told) in [
         ("os.exit(0)", "the script called os.exit(0)"),

@@ -27,7 +27,8 @@ fn record(shop: &Shop, name: &str) -> TrialRecord {
 type Case = (&'static str, &'static str, bool);
 
 /// Each of its transactions reads one row at least, so that a variable which was not replaced would be seen.
-const EVERYWHERE: [Case; 4] = [
+const EVERYWHERE: [Case; 5] = [
+    ("unset", "SELECT n FROM things WHERE id = 1 AND 'a:nothing' <> '';", false),
     ("plain", "\\set id random(1, 100)\nSELECT n FROM things WHERE id = :id;", false),
     ("comment", "\\set id 1\nSELECT n FROM things WHERE id = 1 -- :id\n;", false),
     ("several", "SELECT 1 \\; SELECT n FROM things WHERE id = 2;", true),
@@ -37,7 +38,7 @@ const EVERYWHERE: [Case; 4] = [
 const QUOTED: Case =
     ("quoted", "\\set id random(1, 100)\nSELECT n FROM things WHERE 'user_' || id = 'user_:id';", true);
 
-const POSTGRES: [Case; 7] = [
+const POSTGRES: [Case; 8] = [
     QUOTED,
     ("json", "\\set id 7\nSELECT to_jsonb(:id);", true),
     (
@@ -53,6 +54,8 @@ const POSTGRES: [Case; 7] = [
         true,
     ),
     ("part", "\\set one 1\nSELECT count(*) FROM generate_series(1, 2) AS g_:one WHERE g_1 > 0;", true),
+    // As a parameter it would be part of the name, too: `g_$1`.
+    ("joined", "\\set one 1\nSELECT id AS g_:one FROM things WHERE id = 1;", true),
 ];
 
 const MYSQL: [Case; 2] = [
@@ -169,6 +172,10 @@ fn sql_means_what_it_means_in_pgbench_and_its_failures_are_told_on_postgresql() 
     let untyped = "\\set id 1\n\\startpipeline\nSELECT to_jsonb(:id);\n\\endpipeline";
     refused(&shop, "untyped", untyped, &["polymorphic", "`:id::int`"]);
     what_the_database_says_is_told_everywhere(&shop, "SELECT 1/0", "division by zero", "22012");
+    let literal = format!("SELECT n FROM things WHERE id = ('{}' || id)::int;", shop.password());
+    let ended = twenty(&shop, "literal", &literal, &["--set", "load.attempts_max=1"]);
+    let said = format!("{:?}", record(&shop, "literal").failures);
+    assert!(said.contains("invalid input syntax") && !said.contains(shop.password()), "{said}: {ended}");
     variables_have_the_values_that_the_line_or_the_spec_gives(&shop);
     // The other extended mode, which prepares nothing beforehand.
     for (name, script, _) in [POSTGRES[1], POSTGRES[2]] {
