@@ -34,8 +34,20 @@ impl Expression {
         match self {
             Self::Constant(value) => Ok(*value),
             Self::Variable(slot) => environment.variables.value(*slot, environment.names),
-            Self::Call(Function::And, sides) => junction(&sides[0], &sides[1], false, environment),
-            Self::Call(Function::Or, sides) => junction(&sides[0], &sides[1], true, environment),
+            Self::Chain(first, steps) => {
+                let mut value = first.evaluate(environment)?;
+                for (function, right) in steps {
+                    value = match function {
+                        Function::And => junction(value, right, false, environment)?,
+                        Function::Or => junction(value, right, true, environment)?,
+                        _ => {
+                            let right = right.evaluate(environment)?;
+                            apply(*function, &[value, right], environment)?
+                        }
+                    };
+                }
+                Ok(value)
+            }
             Self::Call(Function::Case, parts) => {
                 let (otherwise, pairs) = parts.split_last().expect("CASE always has an ELSE");
                 for pair in pairs.chunks_exact(2) {
@@ -65,13 +77,7 @@ impl Expression {
 
 /// AND and OR: `decisive` is the value of the left side that settles the matter. As in pgbench, and unlike in SQL, NULL on the
 /// left settles it too.
-fn junction(
-    left: &Expression,
-    right: &Expression,
-    decisive: bool,
-    environment: &mut Environment<'_>,
-) -> Evaluated {
-    let left = left.evaluate(environment)?;
+fn junction(left: Value, right: &Expression, decisive: bool, environment: &mut Environment<'_>) -> Evaluated {
     if left == Value::Null || left.boolean()? == decisive {
         return Ok(left);
     }

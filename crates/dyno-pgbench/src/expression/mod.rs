@@ -22,15 +22,32 @@ pub(crate) enum Expression {
     Variable(Slot),
     /// A function or operator with its arguments; as many as the function takes.
     Call(Function, Box<[Expression]>),
+    /// An operand and what is done with it from left to right, without nesting: operators, each with its right side.
+    Chain(Box<Expression>, Vec<(Function, Expression)>),
 }
 
 impl Expression {
+    /// What an operator makes of a left and a right side.
+    fn then(self, function: Function, right: Self) -> Self {
+        match self {
+            Self::Chain(first, mut steps) => {
+                steps.push((function, right));
+                Self::Chain(first, steps)
+            }
+            first => Self::Chain(Box::new(first), vec![(function, right)]),
+        }
+    }
+
     /// Visits the variables in it.
     pub(crate) fn variables(&self, visit: &mut impl FnMut(Slot)) {
         match self {
             Self::Constant(_) => {}
             Self::Variable(slot) => visit(*slot),
             Self::Call(_, arguments) => arguments.iter().for_each(|argument| argument.variables(visit)),
+            Self::Chain(first, steps) => {
+                first.variables(visit);
+                steps.iter().for_each(|(_, operand)| operand.variables(visit));
+            }
         }
     }
 }

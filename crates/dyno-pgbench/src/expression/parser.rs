@@ -1,4 +1,5 @@
-//! The grammar of expressions, by precedence climbing.
+//! The grammar of expressions, by precedence climbing. Operators that follow each other make no depth, however many they are, and what makes
+//! depth has a limit: parsing and evaluating need as much of a thread's stack as an expression is deep.
 //!
 //! From loosest to tightest: OR; AND; NOT; IS, ISNULL, NOTNULL; comparisons, which do not chain; `| # & << >>`; `+ -`;
 //! `* / %`; signs and `~`.
@@ -10,6 +11,9 @@ use crate::variables::Names;
 
 /// Variable with the seed of hashes and permutations that name none.
 pub(crate) const DEFAULT_SEED: &str = "default_seed";
+
+/// Most brackets, functions, signs and cases within each other.
+const DEPTH_MAX: usize = 200;
 
 /// Why an expression is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +30,7 @@ pub(crate) struct SyntaxError {
 /// When it is none.
 pub(crate) fn parse(source: &str, at: usize, names: &mut Names) -> Result<(Expression, usize), SyntaxError> {
     let lexer = Lexer::new(source, at);
-    let mut parser = Parser { lexer, next: Token::End, names };
+    let mut parser = Parser { lexer, next: Token::End, names, depth: 0 };
     parser.advance()?;
     let expression = parser.expression(Level::None)?;
     match parser.next {
@@ -86,6 +90,8 @@ struct Parser<'s, 'n> {
     lexer: Lexer<'s>,
     next: Token<'s>,
     names: &'n mut Names,
+    /// How deep the expression is at this place.
+    depth: usize,
 }
 
 type Parsed = Result<Expression, SyntaxError>;
@@ -115,14 +121,35 @@ impl<'s> Parser<'s, '_> {
         if self.accept(sign)? { Ok(()) } else { Err(self.error("syntax error")) }
     }
 
+    fn deeper(&mut self) -> Result<(), SyntaxError> {
+        self.depth += 1;
+        if self.depth <= DEPTH_MAX {
+            return Ok(());
+        }
+        Err(self.error(format!("expression is nested more than {DEPTH_MAX} levels deep")))
+    }
+
     /// Everything that binds more tightly than `level`.
     fn expression(&mut self, level: Level) -> Parsed {
+        self.deeper()?;
+        let expression = self.operators(level)?;
+        self.depth -= 1;
+        Ok(expression)
+    }
+
+    fn operators(&mut self, level: Level) -> Parsed {
         let mut left = self.operand()?;
         let mut was_comparison = false;
+        let mut is_nested = false;
         while let Token::Sign(sign) = self.next {
             if matches!(sign, "is" | "isnull" | "notnull") && level < Level::Is {
                 self.advance()?;
-                left = self.is(sign, left)?;
+                let (value, is_negated) = self.is(sign)?;
+                left = left.then(Function::Is, Expression::Constant(value));
+                if is_negated {
+                    self.nest(&mut is_nested)?;
+                    left = call(Function::Not, [left]);
+                }
                 was_comparison = false;
                 continue;
             }
@@ -135,30 +162,38 @@ impl<'s> Parser<'s, '_> {
             }
             self.advance()?;
             let right = self.expression(binding)?;
-            left = call(function, if is_exchanged { [right, left] } else { [left, right] });
+            left = if is_exchanged {
+                self.nest(&mut is_nested)?;
+                call(function, [right, left])
+            } else {
+                left.then(function, right)
+            };
             was_comparison = binding == Level::Compare;
         }
         Ok(left)
     }
 
-    /// What follows `x IS`, `x ISNULL`, `x NOTNULL`.
-    fn is(&mut self, sign: &str, left: Expression) -> Parsed {
-        let (value, is_negated) = match sign {
-            "isnull" => (Value::Null, false),
-            "notnull" => (Value::Null, true),
+    /// Notes that the left side of an operator lies in another expression, which makes depth from the second time on; it stays.
+    fn nest(&mut self, is_nested: &mut bool) -> Result<(), SyntaxError> {
+        if std::mem::replace(is_nested, true) { self.deeper() } else { Ok(()) }
+    }
+
+    /// What follows `x IS`, `x ISNULL`, `x NOTNULL`: the value, and whether it is the one that is not meant.
+    fn is(&mut self, sign: &str) -> Result<(Value, bool), SyntaxError> {
+        match sign {
+            "isnull" => Ok((Value::Null, false)),
+            "notnull" => Ok((Value::Null, true)),
             _ => {
                 let is_negated = self.accept("not")?;
                 match self.next {
                     Token::Constant(value @ (Value::Null | Value::Boolean(_))) => {
                         self.advance()?;
-                        (value, is_negated)
+                        Ok((value, is_negated))
                     }
-                    _ => return Err(self.error("syntax error")),
+                    _ => Err(self.error("syntax error")),
                 }
             }
-        };
-        let is = call(Function::Is, [left, Expression::Constant(value)]);
-        Ok(if is_negated { call(Function::Not, [is]) } else { is })
+        }
     }
 
     fn operand(&mut self) -> Parsed {
@@ -278,6 +313,11 @@ mod tests {
                     let arguments: Vec<String> = arguments.iter().map(show).collect();
                     format!("{function:?}({})", arguments.join(" "))
                 }
+                Expression::Chain(first, steps) => {
+                    steps.iter().fold(show(first), |left, (function, right)| {
+                        format!("{function:?}({left} {})", show(right))
+                    })
+                }
             }
         }
         match parse(source, 0, &mut Names::default()) {
@@ -311,6 +351,29 @@ mod tests {
         ];
         for (source, expected) in cases {
             assert_eq!(shape(source), expected, "{source}");
+        }
+    }
+
+    #[test]
+    fn an_expression_has_as_many_terms_as_it_likes_and_a_limit_to_its_depth() {
+        let deep = [
+            ("(", "1", ")"),
+            ("-", "1", ""),
+            ("not ", "true", ""),
+            ("abs(", "1", ")"),
+            ("case when true then ", "1", " end"),
+            ("", "1", " > 0 is null"),
+            ("", "1", " is not null"),
+            ("(1 + ", "1", ")"),
+        ];
+        for (before, inner, behind) in deep {
+            let nested = |levels: usize| {
+                let source = format!("{}{inner}{}", before.repeat(levels), behind.repeat(levels));
+                parse(&source, 0, &mut Names::default()).map_err(|error| error.message)
+            };
+            assert!(nested(DEPTH_MAX / 2 - 1).is_ok(), "{before}1{behind}");
+            let error = nested(11_000).unwrap_err();
+            assert_eq!(error, "expression is nested more than 200 levels deep", "{before}1{behind}");
         }
     }
 

@@ -136,3 +136,21 @@ fn variables_and_the_seed_of_the_run_are_used() {
     assert_eq!(value("hash(10)"), value("hash(10, 5432)"));
     assert_eq!(value("permute(1, 50)"), value("permute(1, 50, 5432)"));
 }
+
+/// A worker's stack may be small, and an expression long.
+#[test]
+fn a_long_expression_needs_no_deep_stack() {
+    let small = std::thread::Builder::new().stack_size(256 << 10);
+    let values = small.spawn(|| {
+        let terms = |sign: &str, term: &str| format!("{term}{}", format!(" {sign} {term}").repeat(11_000));
+        [
+            value(&terms("+", "1")),
+            value(&terms("-", ":x")),
+            value(&terms("and", "true")),
+            value(&terms("or", "1 > 2")),
+            value(&format!("true{}", " is true".repeat(11_000))),
+        ]
+    });
+    let values = values.expect("a thread").join().expect("the stack suffices");
+    assert_eq!(values, ["int 11001", "int -32997", "boolean true", "boolean false", "boolean true"]);
+}
