@@ -19,6 +19,7 @@ mod shared_memory;
 
 pub use crate::folder::Owner;
 pub use client::Guard;
+pub(crate) use process::is_scratch;
 pub use process::main;
 pub use reins::{GuardError, Reins};
 pub use shared_memory::SharedMemory;

@@ -354,6 +354,13 @@ impl Keeper {
     }
 }
 
+/// True for the name of a folder that a guard makes.
+pub(crate) fn is_scratch(name: &str) -> bool {
+    let mut parts = name.rsplitn(3, '-');
+    let mut is_number = || parts.next().is_some_and(|part| part.parse::<u32>().is_ok());
+    is_number() && is_number() && parts.next().is_some_and(|prefix| prefix.starts_with("dyno-"))
+}
+
 /// Everything is done in the open folder: its parent may belong to somebody who puts another one in its place.
 fn make_folder(order: &FolderOrder) -> io::Result<PathBuf> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);

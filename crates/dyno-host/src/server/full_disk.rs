@@ -3,7 +3,7 @@
 use super::running::DataPlace;
 use crate::error::HostError;
 use crate::folder::Folder;
-use crate::guard::Owner;
+use crate::guard::{Owner, is_scratch};
 use crate::probe::disk_space;
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
@@ -12,6 +12,8 @@ use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+/// Where the guide says how to make one.
+const GUIDE: &str = "guide, section 5, \"A full disk\"";
 /// The file. The server's folder is removed in the end, and it with it.
 const FILE: &str = "dyno-fills-the-disk";
 /// Bytes taken at once, and the fewest that are tried when there is no room for as many.
@@ -41,7 +43,7 @@ impl FullDisk {
         let storage = &self.storage;
         let refuse = |why: String| {
             Err(HostError::new(format!(
-                "dyno does not fill the disk of {}: {why}\nhint: give the storage a file system of its own, for example a tmpfs with a size",
+                "dyno does not fill the disk of {}: {why}\nhint: give the storage an empty file system of its own, such as a tmpfs with a size: {GUIDE}",
                 storage.display()
             )))
         };
@@ -55,6 +57,13 @@ impl FullDisk {
             if is_shared(&other) {
                 return refuse(format!("{} is on the same file system", other.display()));
             }
+        }
+        let mounts = fs::read_to_string("/proc/self/mountinfo").map_err(unknown)?;
+        if let Some(other) = mounted_elsewhere(&mounts, &storage.canonicalize().map_err(unknown)?) {
+            return refuse(format!("its file system is mounted at {other} too"));
+        }
+        if let Some(name) = foreign(storage).map_err(unknown)? {
+            return refuse(format!("it holds `{name}`, which dyno did not make"));
         }
         let total = disk_space(storage).map_err(unknown)?.total;
         if total > STORAGE_MAX {
@@ -100,6 +109,43 @@ impl FullDisk {
     }
 }
 
+/// Something in a storage that dyno did not make, whatever whose it is. File systems are made with `lost+found`.
+fn foreign(storage: &Path) -> io::Result<Option<String>> {
+    for entry in fs::read_dir(storage)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let is_folder = entry.file_type()?.is_dir();
+        let is_empty = |path: &Path| fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
+        let is_own = is_scratch(&name) || name == "lost+found" && is_empty(&entry.path());
+        if !is_folder || !is_own {
+            return Ok(Some(name));
+        }
+    }
+    Ok(None)
+}
+
+/// Another place at which the file system of a mount can be reached, or a part of it of which the mount is another; all in the words of
+/// `/proc/self/mountinfo`, proc_pid_mountinfo(5).
+fn mounted_elsewhere(mounts: &str, storage: &Path) -> Option<String> {
+    // Blanks and backslashes in paths are written in octal.
+    let path = |field: &str| field.replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\");
+    let mounts: Vec<(&str, String, String)> = mounts
+        .lines()
+        .filter_map(|line| {
+            let mut fields = line.split(' ').skip(2);
+            Some((fields.next()?, path(fields.next()?), path(fields.next()?)))
+        })
+        .collect();
+    let (device, root, _) = mounts.iter().rfind(|(_, _, at)| Path::new(at) == storage)?;
+    if root != "/" {
+        return Some(format!("a folder above `{root}`"));
+    }
+    mounts
+        .iter()
+        .find(|(other, _, at)| other == device && Path::new(at) != storage)
+        .map(|(_, _, at)| at.clone())
+}
+
 /// Takes so many bytes of the disk behind those of the file, or some of them; returns how many. Most file systems give blocks without their being written, which is
 /// a matter of moments.
 fn reserve(file: &mut File, at: u64, size: u64) -> io::Result<u64> {
@@ -109,5 +155,42 @@ fn reserve(file: &mut File, at: u64, size: u64) -> io::Result<u64> {
             Ok(file.write(&zeros)? as u64)
         }
         other => Ok(other.map(|()| size)?),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_storage_with_anything_that_dyno_did_not_make_is_told_by_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in ["lost+found", "dyno-mariadb-4194304-0", "dyno-own-17-12"] {
+            fs::create_dir(at(name)).unwrap();
+        }
+        assert_eq!(foreign(folder.path()).unwrap(), None);
+        for name in ["dyno-notes", "postgres", "dyno-a-b", "-1-1", ".hidden"] {
+            fs::create_dir(at(name)).unwrap();
+            assert_eq!(foreign(folder.path()).unwrap().as_deref(), Some(name));
+            fs::remove_dir(at(name)).unwrap();
+        }
+        fs::write(at("dyno-file-1-1"), "").unwrap();
+        assert_eq!(foreign(folder.path()).unwrap().as_deref(), Some("dyno-file-1-1"), "no folder");
+        fs::remove_file(at("dyno-file-1-1")).unwrap();
+        fs::write(at("lost+found/x"), "").unwrap();
+        assert_eq!(foreign(folder.path()).unwrap().as_deref(), Some("lost+found"));
+    }
+
+    #[test]
+    fn a_part_of_a_file_system_and_one_with_two_mounts_are_not_of_their_own() {
+        let mounts = "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n\
+                      30 22 8:2 / /data rw - ext4 /dev/sda2 rw\n\
+                      31 22 8:2 /part /mnt/part rw - ext4 /dev/sda2 rw\n\
+                      32 22 0:40 / /mnt/my\\040own rw - tmpfs dyno rw\n";
+        let elsewhere = |at: &str| mounted_elsewhere(mounts, Path::new(at));
+        assert_eq!(elsewhere("/mnt/my own"), None);
+        assert_eq!(elsewhere("/data").as_deref(), Some("/mnt/part"));
+        assert_eq!(elsewhere("/mnt/part").as_deref(), Some("a folder above `/part`"));
     }
 }

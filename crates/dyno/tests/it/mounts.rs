@@ -252,3 +252,27 @@ fn a_disk_that_is_filled_on_purpose_stops_the_work_until_it_has_room_again() {
         mounts.no_process_and_no_mount_is_left();
     }
 }
+
+#[test]
+fn a_file_system_with_something_of_others_in_it_is_not_filled() {
+    let Some(mounts) = Mounts::new() else {
+        eprintln!("SKIPPED: only root may mount file systems, and MariaDB is needed");
+        return;
+    };
+    let bench = &mounts.0;
+    let own = storage("own", 512)
+        .replace("\"$DYNO_DATA\"'\nafter", "\"$DYNO_DATA\" && touch \"$DYNO_DATA/of-others\"'\nafter");
+    let spec = format!(
+        "title = \"Full\"\nsystem = [{{ name = \"S\", server = {{ kind = \"mariadb\" }} }}]\n\
+         workload = {{ kind = \"rush\" }}\nload = {{ clients = 1, duration = \"2s\", warmup = \"0s\" }}\n\
+         factors = {{ storage = [\"own\"] }}\ndesign = {{ blocks = 1 }}\n{own}\n\
+         [[fault]]\nat = \"1s\"\naction = \"fill-disk\"\n"
+    );
+    bench.file("full.toml", spec);
+    let ended = bench.dyno(&["run", "full.toml", "--out", "r"]);
+    assert_eq!(ended.code, 6, "{ended}");
+    let said = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("it holds `of-others`, which dyno did not make"), "{ended}");
+    assert!(finished(&bench.path().join("r")).is_empty(), "nothing was measured");
+    mounts.no_process_and_no_mount_is_left();
+}
