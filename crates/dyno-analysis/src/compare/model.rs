@@ -371,9 +371,9 @@ pub struct CompareRules {
     pub min_repeats: u32,
     /// Comparisons of treatments that were tested.
     pub family: u32,
-    /// The lowest confidence of the intervals of all but the equivalent ones, 0 to 1.
-    #[serde(default)]
-    pub interval_level: f64,
+    /// The lowest confidence of the intervals of all but the equivalent ones, 0 to 1; absent where there are no others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval_level: Option<f64>,
 }
 
 /// What differs between the sides, or within one of them.

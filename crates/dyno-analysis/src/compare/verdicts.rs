@@ -68,7 +68,7 @@ pub(super) fn verdicts(pairs: &[Sides<'_>], metrics: &[Metric], primary: Metric,
         reserve: gate::RESERVE,
         min_repeats: MIN_REPEATS as u32,
         family,
-        interval_level: told().filter_map(|it| it.interval_level).fold(1.0, f64::min),
+        interval_level: told().filter_map(|it| it.interval_level).reduce(f64::min),
     };
     let without_figures =
         without_figures.into_iter().map(|row| row.into_iter().map(|it| it.metric).collect()).collect();

@@ -75,7 +75,7 @@ pub(super) fn method(model: &CompareModel, lang: Lang) -> Vec<String> {
     }
     if model.rules.family > 0 {
         let alpha = figures::limit(model.rules.alpha * 100.0);
-        let (comparisons, level) = (model.rules.family, figures::level(model.rules.interval_level));
+        let comparisons = model.rules.family;
         let primary = model.headline().map_or("", |it| names::metric(it.metric, lang));
         let reserve = figures::limit(model.rules.reserve * 100.0);
         sentences.push(fill!(
@@ -84,10 +84,11 @@ pub(super) fn method(model: &CompareModel, lang: Lang) -> Vec<String> {
             margin,
             alpha,
             comparisons,
-            level,
             primary,
             reserve
         ));
+        let level = model.rules.interval_level.map(figures::level);
+        sentences.extend(level.map(|level| fill!(compare::COMPARE_NOTE_WIDENED, lang, level)));
         if model.over_treatments().next().is_some() {
             sentences.push(compare::COMPARE_NOTE_OVER_ALL.text(lang).to_owned());
         }

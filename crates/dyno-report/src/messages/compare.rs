@@ -3,7 +3,7 @@
 pub(crate) use super::languages::en::compare::*;
 use super::languages::{Lang, Message};
 use super::names::list;
-use super::question::Answer;
+use super::question::{Answer, is_interval_told};
 use super::{fill, finding, names, said};
 use crate::figures;
 use dyno_analysis::compare::model::{
@@ -190,6 +190,7 @@ pub(crate) fn outcome(model: &CompareModel, lang: Lang) -> String {
     ];
     sentences
         .extend(kinds.into_iter().filter_map(|(message, wanted)| others(model, lead, message, wanted, lang)));
+    sentences.extend(level(model, lead, lang));
     sentences.join(lang.space)
 }
 
@@ -229,6 +230,17 @@ fn others(
     let all = all.filter(|it| it.effect.verdict == Some(wanted));
     let names: Vec<String> = all.map(|it| about(it, lang)).collect();
     (!names.is_empty()).then(|| fill!(message, lang, metrics = list(lang, &names)))
+}
+
+/// Why the interval of an answer has a level of its own, where it has.
+fn level(model: &CompareModel, lead: &OverAll, lang: Lang) -> Option<String> {
+    let effect = &lead.effect;
+    let level = figures::level(effect.interval_level.filter(|_| is_interval_told(effect))?);
+    if effect.verdict == Some(Verdict::Equivalent) {
+        return Some(fill!(LEVEL_EQUIVALENT, lang, level));
+    }
+    let alpha = figures::limit(model.rules.alpha * 100.0);
+    (level != figures::level(0.95)).then(|| fill!(LEVEL_SHARED, lang, level, alpha))
 }
 
 /// In how many treatments new is worse; and in how many better, where only these say so.

@@ -15,6 +15,12 @@ const LEVELS_NAMED: usize = 4;
 /// Where not even a ratio of this would have been seen, an interval says nothing.
 pub(super) const BLIND: f64 = 2.0;
 
+/// True when the answer quotes the interval of its effect.
+pub(super) fn is_interval_told(effect: &Effect) -> bool {
+    let is_blind = effect.detectable_ratio.unwrap_or(f64::INFINITY) > BLIND;
+    effect.ratio_interval.is_some() && !(is_blind && effect.verdict == Some(Verdict::Inconclusive))
+}
+
 /// An answer, of whatever is asked of a metric.
 pub(crate) struct Answer<'a> {
     pub(crate) metric: &'a str,
@@ -137,7 +143,7 @@ fn told(is_rate: bool, ratio: f64, interval: Range) -> (Message, [String; 3]) {
     }
 }
 
-/// What an answer is over: `3 systems (MariaDB, MySQL and PostgreSQL) and 1 to 100 clients`.
+/// What an answer is over: `over 3 systems (MariaDB, MySQL and PostgreSQL) and 1 to 100 clients`, `at 1 client`.
 fn scope(varied: &[Varied], clients: &[u32], factors: &[String], lang: Lang) -> String {
     let part = |varied: &Varied| {
         let number = varied.levels.len();
@@ -159,7 +165,8 @@ fn scope(varied: &[Varied], clients: &[u32], factors: &[String], lang: Lang) -> 
         }
         few => names::clients(few, lang),
     });
-    names::list(lang, &parts)
+    let message = if parts.len() == 1 && clients.len() == 1 { SCOPE_AT } else { SCOPE_OVER };
+    fill!(message, lang, scope = names::list(lang, &parts))
 }
 
 /// How a run ended whose number of blocks depends on its data.
@@ -287,11 +294,13 @@ mod tests {
         let model = dyno_analysis::analyse(&shape.read());
         let of_variants = model.questions.iter().find(|it| it.subject == "in-place").expect("it is asked");
         let scope_of = |it: &Question| scope(&it.varied, &it.clients, &model.factors, EN);
-        assert_eq!(scope_of(of_variants), "2 systems (MariaDB and MySQL) and 4 to 64 clients");
+        assert_eq!(scope_of(of_variants), "over 2 systems (MariaDB and MySQL) and 4 to 64 clients");
         assert_eq!(
             scope_of(&model.questions[0]),
-            "2 levels of variant (read-modify-write and in-place) and 4 to 64 clients"
+            "over 2 levels of variant (read-modify-write and in-place) and 4 to 64 clients"
         );
+        let alone = LANGUAGES.map(|lang| scope(&[], &[1], &[], lang));
+        assert_eq!(alone, ["at 1 client", "クライアント数 1のとき", "조건: 클라이언트 1개"]);
         for lang in LANGUAGES {
             let text = answer(&model, of_variants, lang).concat();
             assert!(["MariaDB", "MySQL", "4", "64", "in-place"].iter().all(|it| text.contains(it)), "{text}");

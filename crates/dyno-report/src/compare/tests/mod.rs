@@ -163,11 +163,11 @@ fn the_text_has_doubts_figures_and_the_outcome_as_its_last_line() {
     and have 2 % of it until then (a graphical procedure; Bretz et al.). So the risk
     of even one false answer about a metric is 5 %. Of the verdicts on 10
     comparisons of treatments, which follow, on average at most 5 % are false
-    (Benjamini and Hochberg; Benjamini and Bogomolov). Intervals are widened
-    likewise, to 97.5 % or more, so that better and worse leave out 1 and
-    inconclusive does not. Equivalent: the 90 % interval, which then is shown, lies
-    inside a margin of 5 %. Inconclusive: the data do not tell; this does not mean
-    that there is no difference.
+    (Benjamini and Hochberg; Benjamini and Bogomolov). Equivalent: the 90 %
+    interval, which then is shown, lies inside a margin of 5 %. Inconclusive: the
+    data do not tell; this does not mean that there is no difference.
+    Intervals of other comparisons are widened likewise, to 97.5 % or more, so that
+    better and worse leave out 1 and inconclusive does not.
     Over all treatments: one ratio for all of them, by a linear mixed model on
     logarithms with runs, blocks and starts of a server as strata (REML,
     Satterthwaite). These answers come first, that on the primary metric before the
@@ -190,7 +190,7 @@ fn the_text_has_doubts_figures_and_the_outcome_as_its_last_line() {
     * MariaDB, 20 clients
     * MySQL, 20 clients
 
-    Worse: With new, 17 % fewer transactions per second are committed than with base (95.1 % interval: 14 to 20 % fewer), over 2 systems (MariaDB and MySQL) and 8 clients. The effect depends on the system: with new, the throughput is 70 % of that with base on MySQL, and 99 % of that on MariaDB. Treatments: worse in 1 of 10 comparisons, most in throughput of MySQL, 8 clients (ratio 0.70). Also equivalent: median response time. Not decided: mean response time, 95th percentile of response time and 99th percentile of response time.
+    Worse: With new, 17 % fewer transactions per second are committed than with base (95.1 % interval: 14 to 20 % fewer), over 2 systems (MariaDB and MySQL) and 8 clients. The effect depends on the system: with new, the throughput is 70 % of that with base on MySQL, and 99 % of that on MariaDB. Treatments: worse in 1 of 10 comparisons, most in throughput of MySQL, 8 clients (ratio 0.70). Also equivalent: median response time. Not decided: mean response time, 95th percentile of response time and 99th percentile of response time. The level of the interval is 95.1 %, not 95 %: several metrics are tested, and the risk of even one false answer about them is 5 % in all.
     ");
 }
 
@@ -320,4 +320,21 @@ fn names_cannot_command_a_terminal() {
         assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text:?}");
         assert!(text.contains("2J SQL"), "{text}");
     }
+}
+
+#[test]
+fn a_level_is_told_only_of_intervals_that_are_there() {
+    let mut model = model();
+    let note = |model: &CompareModel| render(model, Format::Text, EN).contains("are widened likewise");
+    assert!(note(&model));
+    // All that was compared is equivalent.
+    model.rules.interval_level = None;
+    assert!(!note(&model));
+    let last =
+        |model: &CompareModel| render(model, Format::Text, EN).lines().last().unwrap_or_default().to_owned();
+    assert!(last(&model).contains("The level of the interval is"), "{}", last(&model));
+    for over_all in &mut model.over_all {
+        over_all.effect.interval_level = Some(0.95);
+    }
+    assert!(!last(&model).contains("The level of the interval is"), "{}", last(&model));
 }
