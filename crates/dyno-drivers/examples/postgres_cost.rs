@@ -10,7 +10,7 @@
 
 use dyno_drivers::postgres::Connection;
 use dyno_drivers::postgres::protocol::backend::Column;
-use dyno_drivers::postgres::protocol::frontend::Execution;
+use dyno_drivers::postgres::protocol::frontend::{execute, result_formats};
 use dyno_drivers::postgres::protocol::inbox::Inbox;
 use dyno_drivers::postgres::protocol::oid;
 use dyno_drivers::postgres::protocol::parameter::ParameterType;
@@ -78,14 +78,14 @@ fn decode<S: RowSink>(bytes: &[u8], mut sink: S) -> f64 {
 }
 
 fn in_memory() {
-    let execution = Execution::prepared("s0", &[Column { type_oid: oid::INT4, is_binary: true }]);
+    let formats = result_formats(&[Column { type_oid: oid::INT4, is_binary: true }]);
     let types = [ParameterType::Int4; 4];
     let mut output = Vec::new();
     let mut encode = |values: usize| {
         time(|round| {
             output.clear();
             let four = black_box([Value::Integer(i64::from(round)); 4]);
-            execution.append(&types, &four[..values], false, &mut output);
+            execute(Some(0), &types, &formats, &four[..values], &mut output, false);
             black_box(&output);
         })
     };

@@ -16,6 +16,7 @@ use crate::value::{Discard, RowSink, Value, too_many_rows};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{QueryMode, Target};
 use std::io;
+use std::sync::Arc;
 
 /// A connection to PostgreSQL.
 ///
@@ -32,6 +33,8 @@ pub struct Connection {
     pub(super) session: SessionFacts,
     pub(super) mode: QueryMode,
     pub(super) statements: Vec<Prepared>,
+    /// Layouts that statements had last: many have the same.
+    layouts: Vec<Arc<Layout>>,
     /// Of statements that are not prepared.
     pub(super) shape: Shape,
     pub(super) fields: Vec<Field>,
@@ -63,13 +66,34 @@ pub(super) enum State {
     Lost,
 }
 
-/// A statement as it is executed.
+/// A statement as it is executed. There may be thousands of them on each of thousands of connections.
 pub(super) enum Prepared {
-    /// Prepared or extended mode.
-    Bound { execution: Execution, count: usize, types: Vec<ParameterType>, shape: Shape },
+    /// The server knows it by its number.
+    Named(Arc<Layout>),
+    /// Parsed anew at each execution.
+    Unnamed(Box<Unnamed>),
     /// Simple mode.
-    Text(Template),
+    Text(Box<Template>),
 }
+
+/// What the server has said of a statement, in the form in which its execution needs it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Layout {
+    types: Box<[ParameterType]>,
+    formats: Box<[u8]>,
+    columns: Box<[Column]>,
+    returns_rows: bool,
+}
+
+/// Extended mode.
+pub(super) struct Unnamed {
+    pub(super) execution: Execution,
+    pub(super) count: usize,
+    pub(super) shape: Shape,
+}
+
+/// Layouts that are compared with a new one.
+const LAYOUTS_KEPT: usize = 16;
 
 impl Connection {
     pub(super) fn new(stream: Stream, io: &Io, target: &Target, session: SessionFacts, inbox: Inbox) -> Self {
@@ -82,6 +106,7 @@ impl Connection {
             session,
             mode: target.query_mode,
             statements: Vec::new(),
+            layouts: Vec::new(),
             shape: Shape::default(),
             fields: Vec::new(),
             pipeline: None,
@@ -105,7 +130,8 @@ impl Connection {
     #[must_use]
     pub fn columns(&self, statement: Option<Statement>) -> &[Column] {
         match statement.and_then(|statement| self.statements.get(statement.0 as usize)) {
-            Some(Prepared::Bound { shape, .. }) => &shape.columns,
+            Some(Prepared::Named(layout)) => &layout.columns,
+            Some(Prepared::Unnamed(unnamed)) => &unnamed.shape.columns,
             _ => &self.shape.columns,
         }
     }
@@ -123,10 +149,13 @@ impl Connection {
             .statements
             .iter()
             .map(|statement| match statement {
-                Prepared::Bound { execution, types, shape, .. } => {
-                    execution.capacity() + types.capacity() + size_of_val(&shape.columns[..])
+                // An equal share of what statements have in common.
+                Prepared::Named(layout) => layout.memory() / (Arc::strong_count(layout) - 1).max(1),
+                Prepared::Unnamed(unnamed) => {
+                    let columns = size_of_val(&unnamed.shape.columns[..]);
+                    size_of::<Unnamed>() + unnamed.execution.capacity() + columns
                 }
-                Prepared::Text(template) => template.capacity(),
+                Prepared::Text(template) => size_of::<Template>() + template.capacity(),
             })
             .sum();
         let list = self.statements.capacity() * size_of::<Prepared>();
@@ -238,7 +267,7 @@ impl Connection {
         sink: &mut S,
     ) -> Result<Progress> {
         let shape = match of.and_then(|index| self.statements.get_mut(index)) {
-            Some(Prepared::Bound { shape, .. }) => shape,
+            Some(Prepared::Unnamed(unnamed)) => &mut unnamed.shape,
             _ => &mut self.shape,
         };
         Ok(reply.read(&mut self.inbox, shape, &mut self.fields, sink)?)
@@ -310,32 +339,55 @@ impl Connection {
 
     /// Has the server parse a statement and tell its types.
     pub(super) async fn prepare_on_server(&mut self, template: &Template) -> Result<Prepared> {
-        let name = format!("s{}", self.statements.len());
-        frontend::parse(&name, &template.numbered(), &mut self.output);
-        frontend::describe_statement(&name, &mut self.output);
+        let mut name = Vec::new();
+        frontend::statement_name(self.statements.len(), &mut name);
+        let name = str::from_utf8(&name).expect("a letter and digits");
+        frontend::parse(name, &template.numbered(), &mut self.output);
+        frontend::describe_statement(name, &mut self.output);
         frontend::sync(&mut self.output);
         self.shape.clear();
         self.round_trip(None, &mut Discard).await?;
-        let columns: Vec<_> = self.shape.columns.iter().map(|column| column.as_requested()).collect();
-        Ok(Prepared::Bound {
-            execution: Execution::prepared(&name, &columns),
-            count: self.shape.parameters.len(),
+        let columns: Box<[_]> = self.shape.columns.iter().map(|column| column.as_requested()).collect();
+        let layout = Layout {
             types: self.shape.parameters.iter().map(|oid| ParameterType::from_oid(*oid)).collect(),
-            shape: Shape {
-                columns,
-                returns_rows: self.shape.returns_rows,
-                is_described: true,
-                ..Shape::default()
-            },
-        })
+            formats: frontend::result_formats(&columns).into(),
+            columns,
+            returns_rows: self.shape.returns_rows,
+        };
+        Ok(Prepared::Named(self.shared(layout)))
+    }
+
+    /// A layout that is the same as this one, where there is one.
+    fn shared(&mut self, layout: Layout) -> Arc<Layout> {
+        if let Some(known) = self.layouts.iter().find(|known| ***known == layout) {
+            return Arc::clone(known);
+        }
+        if self.layouts.len() == LAYOUTS_KEPT {
+            self.layouts.remove(0);
+        }
+        let layout = Arc::new(layout);
+        self.layouts.push(Arc::clone(&layout));
+        layout
+    }
+
+    /// Makes the layout of a statement that of the reply that is awaited.
+    pub(super) fn expect(&mut self, index: usize) {
+        if let Some(Prepared::Named(layout)) = self.statements.get(index) {
+            self.shape.clear();
+            self.shape.columns.extend_from_slice(&layout.columns);
+            (self.shape.returns_rows, self.shape.is_described) = (layout.returns_rows, true);
+        }
     }
 }
 
 impl Connection {
     /// Appends the messages of one execution without an end of the round trip, for pipelines.
     pub(super) fn append_execution(&mut self, statement: Statement, parameters: &[Value<'_>]) -> Result<()> {
-        match self.statements.get(statement.0 as usize) {
-            Some(prepared @ Prepared::Bound { .. }) => prepared.append(parameters, false, &mut self.output),
+        let index = statement.0 as usize;
+        match self.statements.get(index) {
+            Some(prepared @ (Prepared::Named(_) | Prepared::Unnamed(_))) => {
+                prepared.append(index, parameters, false, &mut self.output)
+            }
             Some(Prepared::Text(_)) => Err(FailureKind::Unsupported
                 .failure("the simple query mode has no pipelines; use extended or prepared")),
             None => Err(unprepared(statement)),
@@ -343,16 +395,26 @@ impl Connection {
     }
 }
 
+impl Layout {
+    /// Bytes held.
+    fn memory(&self) -> usize {
+        let Self { types, formats, columns, .. } = self;
+        size_of::<Self>() + size_of_val(&types[..]) + size_of_val(&formats[..]) + size_of_val(&columns[..])
+    }
+}
+
 impl Prepared {
     /// Appends one execution to the send buffer; the Sync behind it is left to the caller.
     pub(super) fn append(
         &self,
+        index: usize,
         parameters: &[Value<'_>],
         is_described: bool,
         output: &mut Vec<u8>,
     ) -> Result<()> {
         let count = match self {
-            Self::Bound { count, .. } => *count,
+            Self::Named(layout) => layout.types.len(),
+            Self::Unnamed(unnamed) => unnamed.count,
             Self::Text(template) => template.parameters(),
         };
         if count != parameters.len() {
@@ -362,7 +424,11 @@ impl Prepared {
             )));
         }
         match self {
-            Self::Bound { execution, types, .. } => execution.append(types, parameters, is_described, output),
+            Self::Named(layout) => {
+                let Layout { types, formats, .. } = &**layout;
+                frontend::execute(Some(index), types, formats, parameters, output, is_described);
+            }
+            Self::Unnamed(unnamed) => unnamed.execution.append(parameters, is_described, output),
             Self::Text(template) => {
                 if !frontend::query(output, |sql| template.fill(parameters, sql, literal::append)) {
                     return Err(zero_byte());

@@ -1,7 +1,7 @@
 //! What every driver does, done by a connection of this protocol.
 
 use super::connect;
-use super::connection::{Connection, Prepared, State, zero_byte};
+use super::connection::{Connection, Prepared, State, Unnamed, zero_byte};
 use super::protocol::backend::TransactionStatus;
 use super::protocol::frontend::{self, Execution};
 use super::protocol::placeholder;
@@ -39,16 +39,16 @@ impl Driver for Connection {
         }
         let prepared = match self.mode {
             QueryMode::Prepared => self.prepare_on_server(&template).await?,
-            QueryMode::Extended => Prepared::Bound {
+            QueryMode::Extended => Prepared::Unnamed(Box::new(Unnamed {
                 execution: Execution::unnamed(&template.numbered(), true),
                 count,
-                types: Vec::new(),
                 shape: Shape::default(),
-            },
-            QueryMode::Simple => Prepared::Text(template),
+            })),
+            QueryMode::Simple => Prepared::Text(Box::new(template)),
         };
-        if self.statements.len() == self.statements.capacity() {
-            self.statements.reserve_exact(STATEMENTS_AT_A_TIME);
+        let known = self.statements.len();
+        if known == self.statements.capacity() {
+            self.statements.reserve_exact(STATEMENTS_AT_A_TIME.max(known / 4));
         }
         self.statements.push(prepared);
         Ok(Statement(self.statements.len() as u32 - 1))
@@ -74,20 +74,20 @@ impl Driver for Connection {
         self.begin()?;
         let index = statement.0 as usize;
         let prepared = self.statements.get(index).ok_or_else(|| unprepared(statement))?;
-        prepared.append(parameters, S::WANTS_NAMES, &mut self.output)?;
-        if matches!(prepared, Prepared::Bound { .. }) {
-            frontend::sync(&mut self.output);
-        }
+        prepared.append(index, parameters, S::WANTS_NAMES, &mut self.output)?;
         match prepared {
-            Prepared::Bound { .. } if self.mode == QueryMode::Prepared => {
+            Prepared::Named(_) => {
+                frontend::sync(&mut self.output);
+                self.expect(index);
                 self.round_trip(Some(index), sink).await
             }
-            Prepared::Bound { .. } => {
+            Prepared::Unnamed(_) => {
+                frontend::sync(&mut self.output);
                 let result = self.round_trip(Some(index), sink).await;
-                if let Some(Prepared::Bound { execution, shape, .. }) = self.statements.get_mut(index)
-                    && shape.is_described
+                if let Some(Prepared::Unnamed(unnamed)) = self.statements.get_mut(index)
+                    && unnamed.shape.is_described
                 {
-                    execution.stop_describing();
+                    unnamed.execution.stop_describing();
                 }
                 result
             }
@@ -116,7 +116,7 @@ impl Driver for Connection {
             self.query(&format!("DEALLOCATE s{index}"), &mut Discard).await?;
         }
         if let Some(known) = self.statements.get_mut(index) {
-            *known = Prepared::Text(placeholder::parse("", true));
+            *known = Prepared::Text(Box::new(placeholder::parse("", true)));
         }
         Ok(())
     }

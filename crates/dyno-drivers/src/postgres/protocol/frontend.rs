@@ -114,65 +114,29 @@ pub fn copy_fail(reason: &str, bytes: &mut Vec<u8>) {
     message(b'f', bytes, |bytes| text(reason.as_bytes(), bytes));
 }
 
-/// What of one execution is the same every time: the statement's name before the values and the result formats after
-/// them. Made once, so that an execution only copies it.
+/// What of one execution of a statement without a name is the same every time: it is parsed anew, and rows come as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Execution {
-    /// Messages before Bind: none, or Parse where statements are parsed anew each time.
-    before: Vec<u8>,
-    /// Bind's portal and statement names.
-    names: Vec<u8>,
-    /// Bind's result formats.
-    formats: Vec<u8>,
+    /// Parse, before Bind.
+    before: Box<[u8]>,
     /// True when the columns are asked for at each execution.
     describes: bool,
 }
 
 impl Execution {
-    /// Executes a statement that the server knows by a name. `columns` say in which formats its rows are wanted.
-    #[must_use]
-    pub fn prepared(name: &str, columns: &[Column]) -> Self {
-        let mut names = vec![0];
-        text(name.as_bytes(), &mut names);
-        Self { before: Vec::new(), names, formats: result_formats(columns), describes: false }.shrunk()
-    }
-
-    /// Parses and executes a statement without a name; rows come as text. `describes` asks for the columns too.
+    /// Parses and executes a statement without a name. `describes` asks for the columns too.
     #[must_use]
     pub fn unnamed(sql: &str, describes: bool) -> Self {
         let mut before = Vec::new();
         parse("", sql, &mut before);
-        Self { before, names: vec![0, 0], formats: result_formats(&[]), describes }.shrunk()
-    }
-
-    /// Gives spare room back: it lives as long as its connection, and there may be thousands.
-    fn shrunk(mut self) -> Self {
-        for part in [&mut self.before, &mut self.names, &mut self.formats] {
-            part.shrink_to_fit();
-        }
-        self
+        Self { before: before.into(), describes }
     }
 
     /// Appends all messages of one execution but the Sync that ends a round trip. `is_described` asks for the columns, whatever
     /// the execution does by itself.
-    pub fn append(
-        &self,
-        types: &[ParameterType],
-        values: &[Value<'_>],
-        is_described: bool,
-        bytes: &mut Vec<u8>,
-    ) {
+    pub fn append(&self, values: &[Value<'_>], is_described: bool, bytes: &mut Vec<u8>) {
         bytes.extend_from_slice(&self.before);
-        message(b'B', bytes, |bytes| {
-            bytes.extend_from_slice(&self.names);
-            parameter::append(types, values, bytes);
-            bytes.extend_from_slice(&self.formats);
-        });
-        if self.describes || is_described {
-            bytes.extend_from_slice(b"D\0\0\0\x06P\0");
-        }
-        // The unnamed portal, without a limit of rows.
-        bytes.extend_from_slice(b"E\0\0\0\x09\0\0\0\0\0");
+        execute(None, &[], &[0, 0], values, bytes, self.describes || is_described);
     }
 
     /// From now on the columns are known and not asked for any more.
@@ -183,12 +147,54 @@ impl Execution {
     /// Bytes of memory held.
     #[must_use]
     pub fn capacity(&self) -> usize {
-        self.before.capacity() + self.names.capacity() + self.formats.capacity()
+        self.before.len()
     }
 }
 
+/// Appends Bind and Execute of the statement with a number, or of the one without a name; `formats` are those of its columns. `is_described` asks
+/// for the columns.
+pub fn execute(
+    number: Option<usize>,
+    types: &[ParameterType],
+    formats: &[u8],
+    values: &[Value<'_>],
+    bytes: &mut Vec<u8>,
+    is_described: bool,
+) {
+    message(b'B', bytes, |bytes| {
+        // The unnamed portal.
+        bytes.push(0);
+        if let Some(number) = number {
+            statement_name(number, bytes);
+        }
+        bytes.push(0);
+        parameter::append(types, values, bytes);
+        bytes.extend_from_slice(formats);
+    });
+    if is_described {
+        bytes.extend_from_slice(b"D\0\0\0\x06P\0");
+    }
+    // Without a limit of rows.
+    bytes.extend_from_slice(b"E\0\0\0\x09\0\0\0\0\0");
+}
+
+/// The name under which the server knows a statement.
+pub fn statement_name(number: usize, bytes: &mut Vec<u8>) {
+    bytes.push(b's');
+    let begin = bytes.len();
+    let mut rest = number;
+    loop {
+        bytes.push(b'0' + (rest % 10) as u8);
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    bytes[begin..].reverse();
+}
+
 /// The formats of the columns; none at all when every one is text, a single one when every one is binary.
-fn result_formats(columns: &[Column]) -> Vec<u8> {
+pub fn result_formats(columns: &[Column]) -> Vec<u8> {
     if !columns.iter().any(|column| column.is_binary) {
         return vec![0, 0];
     }
@@ -211,9 +217,9 @@ mod tests {
     #[test]
     fn a_prepared_execution_is_bind_execute_and_sync() {
         let columns = [Column { type_oid: oid::INT4, is_binary: true }];
-        let execution = Execution::prepared("s0", &columns);
         let mut bytes = Vec::new();
-        execution.append(&[ParameterType::Int4], &[Value::Integer(7)], false, &mut bytes);
+        let formats = result_formats(&columns);
+        execute(Some(0), &[ParameterType::Int4], &formats, &[Value::Integer(7)], &mut bytes, false);
         sync(&mut bytes);
         let mut expected = vec![b'B', 0, 0, 0, 26, 0, b's', b'0', 0];
         expected.extend([0, 1, 0, 1, 0, 1, 0, 0, 0, 4, 0, 0, 0, 7]); // formats, count, value
@@ -225,12 +231,21 @@ mod tests {
     #[test]
     fn an_unnamed_execution_parses_first_and_describes_when_asked() {
         let mut bytes = Vec::new();
-        Execution::unnamed("SELECT 1", true).append(&[], &[], false, &mut bytes);
+        Execution::unnamed("SELECT 1", true).append(&[], false, &mut bytes);
         sync(&mut bytes);
         let mut expected = b"P\0\0\0\x10\0SELECT 1\0\0\0".to_vec();
         expected.extend(b"B\0\0\0\x0c\0\0\0\0\0\0\0\0");
         expected.extend(b"D\0\0\0\x06P\0E\0\0\0\x09\0\0\0\0\0S\0\0\0\x04");
         assert_eq!(bytes, expected);
+    }
+
+    #[test]
+    fn statements_are_named_by_their_numbers() {
+        for number in [0, 9, 10, 4_096, usize::MAX] {
+            let mut name = Vec::new();
+            statement_name(number, &mut name);
+            assert_eq!(name, format!("s{number}").into_bytes());
+        }
     }
 
     #[test]

@@ -331,3 +331,28 @@ fn a_client_with_ten_statements_fits_in_eight_kilobytes() {
         assert!(connection.memory() <= 8 * 1024, "{mode:?}: {} bytes", connection.memory());
     }
 }
+
+#[test]
+fn statements_whose_answers_look_alike_share_what_is_known_of_them() {
+    const STATEMENTS: usize = 2_000;
+    let Some(server) = server() else { return };
+    let mut connection = server.session(QueryMode::Prepared, "statements");
+    let before = connection.memory();
+    let prepared: Vec<_> = (0..STATEMENTS)
+        .map(|number| block_on(connection.prepare(&format!("SELECT {number}, ?::text"))).unwrap())
+        .collect();
+    let grown = (connection.memory() - before) / STATEMENTS;
+    assert!(grown <= 32, "{grown} bytes per statement");
+    let other = block_on(connection.prepare("SELECT 'a', 1.5::float8, ?::int")).unwrap();
+    for (number, statement) in prepared.into_iter().enumerate().step_by(333) {
+        let mut table = Table::default();
+        block_on(connection.execute(other, &[Value::Integer(7)], &mut table)).unwrap();
+        block_on(connection.execute(statement, &[Value::Text("x")], &mut table)).unwrap();
+        let rows: Vec<Vec<_>> = table
+            .0
+            .iter()
+            .map(|row| row.iter().map(|field| field.as_deref().unwrap_or_default()).collect())
+            .collect();
+        assert_eq!(rows, [vec!["a", "1.5", "7"], vec![&number.to_string(), "x"]]);
+    }
+}
