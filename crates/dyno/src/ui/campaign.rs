@@ -163,7 +163,11 @@ impl Campaign {
             left += match &self.current {
                 Some(current) if current.position == position => {
                     let elapsed = now.saturating_sub(current.started);
-                    current.projected(now).unwrap_or(expected).saturating_sub(elapsed)
+                    let projected = current.projected(now);
+                    // What is projected of a search is the end of its load step, and others follow.
+                    let is_search = self.plan.treatments[trial.treatment].load.find.is_some();
+                    let least = if is_search { expected } else { Duration::ZERO };
+                    projected.unwrap_or(expected).max(least).saturating_sub(elapsed)
                 }
                 _ => expected,
             };

@@ -4,13 +4,19 @@ use dyno_model::spec::{self, Input};
 
 /// Two systems, one number of clients, two blocks; 10 s each by the plan, and 0.3 s around.
 fn campaign() -> Campaign {
+    planned("")
+}
+
+/// The same with more about the load.
+fn planned(load: &str) -> Campaign {
     let text = r#"
 title = "two systems"
 system = [{ name = "A", url = "null:" }, { name = "B", url = "null:" }]
 workload = { kind = "idle" }
-load = { clients = 1, duration = "10s", warmup = "0s" }
+load = { clients = 1, duration = "10s", warmup = "0s"LOAD }
 design = { blocks = 2 }
 "#;
+    let text = &text.replace("LOAD", load);
     let catalog = [dyno_model::catalog::WorkloadDescription {
         name: "idle",
         summary: "",
@@ -113,4 +119,22 @@ fn a_search_that_begins_its_trial_again_still_counts_from_its_beginning() {
     campaign.end(&trial, Some(seconds(240.0)));
     let left = campaign.left(seconds(240.0)).as_secs_f64();
     assert!((left - 3.0 * 240.0).abs() < 0.001, "{left}");
+}
+
+#[test]
+fn the_load_steps_that_a_search_has_yet_to_measure_are_part_of_the_time_left() {
+    let mut campaign = planned(", find = { while = \"p99 < 20ms\" }");
+    let each = campaign.left(Duration::ZERO).as_secs_f64() / 4.0;
+    assert!(each > 20.0, "a search has several steps: {each}");
+    let trial = campaign.plan().trials[0].id.clone();
+    campaign.event(&Event::TrialStarted { trial: trial.clone() }, seconds(0.0));
+    campaign.event(&Event::PhaseStarted { trial: trial.clone(), phase: Phase::Measure }, seconds(1.0));
+    let progress =
+        Event::Progress { trial, phase: Phase::Measure, done: 9, total: 10, unit: ProgressUnit::Nanoseconds };
+    campaign.event(&progress, seconds(10.0));
+    let left = campaign.left(seconds(10.0)).as_secs_f64();
+    assert!((left - (4.0 * each - 10.0)).abs() < 0.001, "{left}");
+    // One that takes longer than searches do ends with its step at the earliest.
+    let left = campaign.left(seconds(1_000.0)).as_secs_f64();
+    assert!(left > 3.0 * each, "{left}");
 }
