@@ -1,7 +1,7 @@
 //! What databases said when they refused: the first failure of each sort, word for word, with its statement.
 
-use crate::address::without_passwords;
 use crate::failure::OperationFailure;
+use crate::mask::masked;
 use crate::printable;
 use crate::secret::Secret;
 use crate::units::{Nanos, is_default};
@@ -73,9 +73,7 @@ impl FailureLog {
         if let Some(known) = self.0.iter_mut().find(|known| known.is_of_sort(failure, statement)) {
             known.count += 1;
         } else if self.0.len() < SORTS_MAX {
-            let kept = |text: &str, max| {
-                printable::shortened(&without_passwords(&password.hidden_in(&hide_literals(text))), max)
-            };
+            let kept = |text: &str, max| printable::shortened(&masked(&password.hidden_in(text)), max);
             let message = kept(&failure.message, MESSAGE_MAX);
             self.0.push(FailureDetail {
                 failure: OperationFailure { message, ..failure.clone() },
@@ -102,47 +100,6 @@ impl FailureLog {
                 self.0.push(detail.clone());
             }
         }
-    }
-}
-
-/// The text with stars in place of the literals that statements and connection strings have passwords in: `PASSWORD '...'`,
-/// `IDENTIFIED BY '...'`, `password=...`.
-fn hide_literals(text: &str) -> String {
-    let lower = text.to_ascii_lowercase();
-    let next = |from: usize| {
-        let ends = WORDS.iter().filter_map(|word| Some(from + lower[from..].find(word)? + word.len()));
-        ends.min()
-    };
-    let (mut hidden, mut at) = (String::with_capacity(text.len()), 0);
-    while let Some(end) = next(at) {
-        let separator = text[end..].find(|c: char| !c.is_whitespace() && !"=(".contains(c));
-        let begin = separator.map_or(text.len(), |length| end + length);
-        hidden.push_str(&text[at..begin]);
-        at = begin;
-        let length = if begin == end { 0 } else { secret_length(&text[begin..], &text[end..begin]) };
-        if length > 0 {
-            hidden.push_str("******");
-            at += length;
-        }
-    }
-    hidden.push_str(&text[at..]);
-    hidden
-}
-
-/// What passwords stand behind.
-const WORDS: [&str; 4] = ["password", "identified by", "passwd", "pwd"];
-
-/// Bytes of the literal that a text begins with, or, behind nothing but `=`, of the word.
-fn secret_length(text: &str, separator: &str) -> usize {
-    let prefix = usize::from(text.starts_with(['e', 'E', 'n', 'N']) && text[1..].starts_with('\''));
-    match text[prefix..].chars().next() {
-        Some(quote @ ('\'' | '"')) => {
-            text[prefix + 1..].find(quote).map_or(text.len(), |length| prefix + length + 2)
-        }
-        _ if separator == "=" => {
-            text.find(|c: char| c.is_whitespace() || ",;)'\"?$".contains(c)).unwrap_or(text.len())
-        }
-        _ => 0,
     }
 }
 
@@ -214,11 +171,5 @@ mod tests {
             assert!(!failure.message.contains("s3cr3t") && !sql.contains("s3cr3t"), "{failure} {sql}");
             assert!(sql.contains("***"), "{sql}");
         }
-        let plain = "column \"password\" does not exist";
-        assert_eq!(hide_literals(plain), plain);
-        assert_eq!(
-            hide_literals("SELECT password FROM u WHERE id = ?"),
-            "SELECT password FROM u WHERE id = ?"
-        );
     }
 }

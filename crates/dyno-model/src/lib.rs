@@ -48,6 +48,7 @@ pub mod ledger;
 pub mod limit;
 pub mod lists;
 mod load;
+pub mod mask;
 mod metric;
 pub mod monitor;
 mod named;

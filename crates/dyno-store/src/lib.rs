@@ -45,6 +45,7 @@ pub mod fixture;
 mod history;
 mod hlog;
 mod layout;
+mod masked;
 mod monitor;
 mod resume;
 mod run;
@@ -68,6 +69,7 @@ pub use layout::{
     ENVIRONMENT_FILE, ERRORS_FILE, EVENTS_FILE, FORMAT_FILE, HISTORY_FILE, LATENCY_FILE, MONITOR_FILE,
     PLAN_FILE, SERVER_LOGS_FOLDER, SESSIONS_FILE, SPEC_FILE, SUMMARY_FILE, TIMELINE_FILE, TRIALS_FOLDER,
 };
+pub use masked::masked_json;
 pub use run::{Run, SystemReport, TrialOutcome, add_value};
 pub use single::SingleRun;
 pub use summary::{LimitSummary, summary_schema};

@@ -6,15 +6,18 @@ use crate::clock::seconds_between;
 use crate::environment::Environment;
 use crate::error::StoreError;
 use crate::layout::{ENVIRONMENT_FILE, EVENTS_FILE, FORMAT_FILE, PLAN_FILE, SPEC_FILE};
+use crate::masked::masked_json;
 use crate::timeline::shortened;
 use dyno_files::RESULT_MAX;
 use dyno_model::event::{Event, Look, StartTimes};
 use dyno_model::finding::Finding;
 use dyno_model::judge::{self, Asked};
+use dyno_model::mask::masked;
 use dyno_model::plan::{FORMAT, Plan};
 use dyno_model::record::TrialRecord;
 use dyno_model::search::{LoadStep, SearchRecord};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -110,12 +113,13 @@ impl Run {
         let mut problems = Vec::new();
         let environment =
             read_or(folder, ENVIRONMENT_FILE, &mut problems).map_or_else(Environment::default, |text| {
-                serde_json::from_str(&text).unwrap_or_else(|error| {
+                parsed(text.as_bytes()).unwrap_or_else(|error| {
                     problems.push(format!("{ENVIRONMENT_FILE}, line {}: {error}", error.line()));
                     Environment::default()
                 })
             });
         let spec = read_or(folder, SPEC_FILE, &mut problems).unwrap_or_default();
+        let spec = masked(&spec).into_owned();
         let blocks_most = plan.blocks;
         let mut run = Self {
             folder: folder.to_owned(),
@@ -186,14 +190,14 @@ impl Run {
                 self.problems.push(format!("{EVENTS_FILE}, line {number}: the last line is cut off"));
                 break;
             }
-            match serde_json::from_slice::<Stamped>(line) {
+            match parsed::<Stamped>(line) {
                 Ok(stamped) => {
                     if let Err(what) = self.take(stamped, &mut span) {
                         self.problems.push(format!("{EVENTS_FILE}, line {number}: {what}"));
                     }
                 }
                 Err(error) => {
-                    let beginning = shortened(String::from_utf8_lossy(line).trim_end());
+                    let beginning = shortened(masked(&String::from_utf8_lossy(line)).trim_end());
                     self.problems.push(format!("{EVENTS_FILE}, line {number}: {error} in `{beginning}`"));
                 }
             }
@@ -332,9 +336,17 @@ fn read_needed(folder: &Path, missing: &'static str) -> Result<(PathBuf, Vec<u8>
     }
 }
 
+/// A value of JSON without passwords, which older versions wrote.
+fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> serde_json::Result<T> {
+    match str::from_utf8(bytes) {
+        Ok(text) => serde_json::from_str(&masked_json(text)),
+        Err(_) => serde_json::from_slice(bytes),
+    }
+}
+
 fn read_plan(folder: &Path) -> Result<Plan, StoreError> {
     let (path, bytes) = read_needed(folder, PLAN_FILE)?;
-    let plan: Plan = serde_json::from_slice(&bytes).map_err(|error| StoreError::Corrupt {
+    let plan: Plan = parsed(&bytes).map_err(|error| StoreError::Corrupt {
         path: path.clone(),
         line: error.line(),
         what: error.to_string(),

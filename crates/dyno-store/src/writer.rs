@@ -12,14 +12,15 @@ use crate::layout::{
     PLAN_FILE, SERVER_LOGS_FOLDER, SESSIONS_FILE, SPEC_FILE, SUMMARY_FILE, TIMELINE_FILE, TRIALS_FOLDER,
     path_name,
 };
+use crate::masked::masked_json;
 use crate::monitor::{self, MonitorEncoder};
 use crate::scribe::{Pace, Scribe, Task};
 use crate::summary::{LimitSummary, Summary};
 use crate::timeline::{self, TimelineLine};
-use dyno_model::address;
 use dyno_model::event::{Event, Listener};
 use dyno_model::finding::Finding;
 use dyno_model::history::History;
+use dyno_model::mask::masked;
 use dyno_model::monitor::Sample;
 use dyno_model::plan::{FORMAT, Plan};
 use dyno_model::printable::file_name;
@@ -123,7 +124,7 @@ impl RunWriter {
             return Err(StoreError::NotEmpty { path: folder.to_owned() });
         }
         write_new(&folder.join(FORMAT_FILE), format!("{FORMAT}\n").as_bytes())?;
-        write_new(&folder.join(SPEC_FILE), address::without_passwords(spec).as_bytes())?;
+        write_new(&folder.join(SPEC_FILE), masked(spec).as_bytes())?;
         write_new(&folder.join(PLAN_FILE), &json(plan))?;
         write_new(&folder.join(ENVIRONMENT_FILE), &json(environment))?;
         for name in [TRIALS_FOLDER, SERVER_LOGS_FOLDER] {
@@ -228,8 +229,8 @@ impl RunWriter {
     /// ends a trial, and the settings to restore, are on the disk when this is done.
     fn log(&mut self, event: &Event) {
         let at = rfc3339((self.clock)());
-        let mut line = serde_json::to_vec(&Stamped { at: &at, event }).unwrap_or_default();
-        line.push(b'\n');
+        let line = serde_json::to_string(&Stamped { at: &at, event }).unwrap_or_default();
+        let line = format!("{}\n", masked_json(&line)).into_bytes();
         let path = self.folder.join(EVENTS_FILE);
         let is_kept = matches!(
             event,
@@ -460,9 +461,8 @@ fn finite(record: &TrialRecord) -> TrialRecord {
 
 /// Indented JSON with a line end. Types of the model have string keys and no failing parts.
 fn json<T: Serialize>(value: &T) -> Vec<u8> {
-    let mut bytes = serde_json::to_vec_pretty(value).unwrap_or_default();
-    bytes.push(b'\n');
-    bytes
+    let text = serde_json::to_string_pretty(value).unwrap_or_default();
+    format!("{}\n", masked_json(&text)).into_bytes()
 }
 
 /// Takes the event log for this process, until it ends in whatever way. File systems without locks are trusted.

@@ -1,7 +1,8 @@
 //! Everything that is written: log lines on standard output with sysbench's levels, complaints about the command line
-//! on standard error. Nothing else in the crate writes to the terminal.
+//! on standard error. Nothing else in the crate writes to the terminal, and no message holds a password ([`dyno_model::mask`]).
 
 pub(crate) use dyno_lua::LogLevel as Level;
+use dyno_model::mask::masked;
 use std::fmt;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -134,13 +135,13 @@ impl Logger {
     pub(crate) fn complain(&self, text: &str) {
         let error = &mut self.lock().terminal.error;
         // When standard error is gone, nobody could be told.
-        let _ = writeln!(error, "{text}").and_then(|()| error.flush());
+        let _ = writeln!(error, "{}", masked(text)).and_then(|()| error.flush());
     }
 
     fn write(&self, streams: &mut Streams, line: &str) {
         let diverted = streams.is_log_diverted;
         let stream = if diverted { &mut streams.terminal.error } else { &mut streams.terminal.out };
-        let written = stream.write_all(line.as_bytes()).and_then(|()| stream.flush());
+        let written = stream.write_all(masked(line).as_bytes()).and_then(|()| stream.flush());
         if !diverted {
             self.note_failure(streams, &written);
         }

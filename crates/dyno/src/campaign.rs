@@ -3,14 +3,14 @@
 use crate::cli::RunArguments;
 use crate::failure::Failure;
 use crate::spec_file::{self, Experiment};
-use dyno_model::address::without_passwords;
 use dyno_model::catalog::WorkloadDescription;
 use dyno_model::exit_code;
 use dyno_model::lists;
+use dyno_model::mask::{is_masked, masked};
 use dyno_model::plan::{ExistingSystem, FORMAT, PasswordSource, Plan, SystemPlan, SystemSource};
 use dyno_model::printable::line;
 use dyno_model::words;
-use dyno_store::Run;
+use dyno_store::{Run, masked_json};
 use serde_json::Value;
 use std::path::Path;
 
@@ -64,8 +64,12 @@ fn rest(
             let help = "give the same spec, --profile and --set as then, or leave the spec out to go on with the plan of the folder";
             return Err(Failure::new(exit_code::SPEC_INVALID, text).help(help));
         }
-        // The same systems, with the passwords that stand in URLs and in no results folder.
-        plan.systems = now.systems;
+        // The same plan, with the passwords that stand in addresses and commands, and in no results folder.
+        plan = Plan { name: plan.name, ..now };
+    } else if has_lost(&plan) {
+        let text = format!("commands in the plan of {shown} had passwords, which no results folder holds");
+        let help = format!("give the spec too: dyno run SPEC --resume {}", in_shell(&shown.to_string()));
+        return Err(Failure::new(exit_code::USAGE, text).help(help));
     }
     Ok(Experiment { text: run.spec, plan })
 }
@@ -77,7 +81,7 @@ pub(crate) fn resume_command(arguments: &RunArguments, plan: &Plan, folder: &Pat
     let variables = lists::distinct(plan.systems.iter().filter_map(password_in_url));
     let mut words = vec!["dyno run".to_owned()];
     match (&spec.spec, spec.url()) {
-        (Some(file), None) if !variables.is_empty() => {
+        (Some(file), None) if !variables.is_empty() || has_secrets(plan) => {
             words.push(in_shell(&file.display().to_string()));
             words.extend(spec.profile.iter().map(|name| format!("--profile {}", in_shell(name))));
             let overrides = spec.overrides().unwrap_or_default();
@@ -89,6 +93,24 @@ pub(crate) fn resume_command(arguments: &RunArguments, plan: &Plan, folder: &Pat
     let allowed = arguments.yes_write_to.iter();
     words.extend(allowed.map(|database| format!("--yes-write-to {}", in_shell(database))));
     words.join(" ")
+}
+
+/// A plan without what only describes it.
+fn what_it_does(plan: &Plan) -> Option<String> {
+    let nothing = String::new;
+    let plan =
+        Plan { title: nothing(), description: nothing(), front: None, published: Vec::new(), ..plan.clone() };
+    serde_json::to_string(&plan).ok()
+}
+
+/// True when the results folder will not hold all that the plan does, because commands have passwords.
+fn has_secrets(plan: &Plan) -> bool {
+    what_it_does(plan).is_some_and(|text| masked_json(&text) != text)
+}
+
+/// True for the plan of a results folder of which that was so.
+fn has_lost(plan: &Plan) -> bool {
+    what_it_does(plan).is_some_and(|text| is_masked(&text))
 }
 
 /// The variable of the environment that can hold the password of a system, where that stands, or stood, in its URL.
@@ -115,7 +137,7 @@ pub(crate) fn printed_spec(arguments: &RunArguments, experiment: &Experiment) ->
     let beside = spec.url().map_or(&[][..], |_| &spec.set);
     let beside: String =
         beside.iter().map(|set| format!("\n# Laid over it by --set: {}", line(set))).collect();
-    Ok(format!("{}{}", experiment.text.trim_end(), without_passwords(&beside)))
+    Ok(format!("{}{}", experiment.text.trim_end(), masked(&beside)))
 }
 
 /// A word as a shell takes it.
@@ -153,7 +175,10 @@ fn choose(plan: &mut Plan, names: &[String]) -> Result<(), Failure> {
 
 /// Names the first thing in which two plans differ; the name of the spec's file is none.
 fn difference(then: &Plan, now: &Plan) -> Option<String> {
-    let value = |plan: &Plan| serde_json::to_value(Plan { name: String::new(), ..plan.clone() }).ok();
+    let value = |plan: &Plan| -> Option<Value> {
+        let text = serde_json::to_string(&Plan { name: String::new(), ..plan.clone() }).ok()?;
+        serde_json::from_str(&masked_json(&text)).ok()
+    };
     let (path, then, now) = first_difference("", &value(then)?, &value(now)?)?;
     Some(format!("{path} was {then} and is {now}"))
 }

@@ -1,6 +1,7 @@
 //! `dyno`: a dynamometer for databases.
 //!
 //! # Layout (read in this order)
+//! * `arguments`: those of the process, without passwords for `ps`;
 //! * `cli`: options and their help; `one_line`: a URL and options as a spec; `spec_file`: from the command line to a plan;
 //! * `workload`: what clients do: built in, or the user's own SQL; `together`: several at the same time;
 //! * `campaign`: the whole plan, the rest of an interrupted run, or single trials;
@@ -10,6 +11,7 @@
 //! * `commands`: one file per command besides `run`;
 //! * `ui`: progress; `interrupt`: Ctrl-C; `failure`: what ends the program; `printer`: the only way to the terminal.
 
+mod arguments;
 mod beside;
 mod campaign;
 mod checkup;
@@ -55,19 +57,24 @@ use workload::catalog;
 
 fn main() -> ExitCode {
     let printer = Printer::new();
+    let (arguments, hidden) = arguments::taken();
+    if let Err(error) = hidden {
+        let text = "a list of processes shows the password of the command line; give it in a variable such as PGPASSWORD";
+        printer.warning(&format!("{text} ({error})"));
+    }
     interrupt::survive_large_files();
-    let mut arguments = std::env::args_os();
+    let rest = arguments.get(1..).unwrap_or_default();
     // Under another program's name the whole command line is that program's: scripts and habits know no other.
-    match arguments.next() {
-        Some(program) if is_named(&program, "sysbench") => {
-            return finish(commands::sysbench::sysbench(&arguments.collect::<Vec<_>>(), printer), printer);
+    match arguments.first() {
+        Some(program) if is_named(program, "sysbench") => {
+            return finish(commands::sysbench::sysbench(rest, printer), printer);
         }
-        Some(program) if is_named(&program, "pgbench") => {
-            return finish(commands::pgbench::pgbench(&arguments.collect::<Vec<_>>(), printer), printer);
+        Some(program) if is_named(program, "pgbench") => {
+            return finish(commands::pgbench::pgbench(rest, printer), printer);
         }
         _ => {}
     }
-    let code = match Cli::try_parse() {
+    let code = match Cli::try_parse_from(&arguments) {
         Ok(Cli { command: Some(Command::Guard) }) => return dyno_host::guard::main(),
         Ok(cli) => {
             let printer = printer.speaking(cli.lang());

@@ -1,11 +1,13 @@
 //! The only place that writes to the terminal. Results go to stdout, everything else to stderr; both are readable
 //! without colours, and get none when they are not a terminal or `NO_COLOR` is set. Nothing that came from outside reaches a terminal with
 //! characters that it obeys, nor a CI service's log with lines that this obeys
-//! ([`dyno_model::printable`]).
+//! ([`dyno_model::printable`]), and no password does ([`dyno_model::mask`]).
 
 use crate::failure::Failure;
+use dyno_model::mask::masked;
 use dyno_model::printable::{lines, without_commands};
 use dyno_report::{EN, Label, Lang};
+use dyno_store::masked_json;
 use dyno_sysbench::Terminal;
 use indicatif::ProgressDrawTarget;
 use std::io::{self, IsTerminal, Write};
@@ -81,9 +83,9 @@ impl Printer {
         }
     }
 
-    /// Writes a piece of anything else as it is.
+    /// Writes a piece of anything else, without a line end.
     pub(crate) fn raw_message(self, text: &str) {
-        let _ = io::stderr().lock().write_all(text.as_bytes());
+        let _ = io::stderr().lock().write_all(masked(text).as_bytes());
     }
 
     /// Writes a result, and a line end if it has none.
@@ -104,7 +106,8 @@ impl Printer {
 
     fn stdout(self, text: &str) -> Result<(), Failure> {
         let line_end = if text.ends_with('\n') { "" } else { "\n" };
-        self.raw_result(&format!("{text}{line_end}")).map_err(|error| {
+        let clean = if text.starts_with(['{', '[']) { masked_json(text) } else { masked(text) };
+        self.raw_result(&format!("{clean}{line_end}")).map_err(|error| {
             Failure::new(dyno_model::exit_code::RESULTS_FAILED, "cannot write to standard output")
                 .because(&error)
         })
@@ -158,6 +161,6 @@ impl Printer {
 
     /// Nothing can be done when stderr is gone, and nobody could be told.
     fn stderr(text: &str) {
-        let _ = writeln!(io::stderr().lock(), "{}", without_commands(text));
+        let _ = writeln!(io::stderr().lock(), "{}", without_commands(&masked(text)));
     }
 }

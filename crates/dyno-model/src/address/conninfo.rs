@@ -2,6 +2,7 @@
 
 use super::keys::{AddressError, Keys, Value};
 use super::parameter;
+use crate::mask::{MASK, is_of_password};
 use crate::target::Engine;
 
 impl Keys {
@@ -20,14 +21,20 @@ impl Keys {
         let mut keys = Self::default();
         let mut errors = Vec::new();
         let mut rest = text.trim_start();
+        let mut is_secret = false;
         let at = |rest: &str| text.len() - rest.len();
         while !rest.is_empty() {
-            let Some((name, after)) = rest.split_once('=') else {
-                let word = rest.split_whitespace().next().unwrap_or_default();
+            let (name, after) = rest.split_once('=').unwrap_or((rest, ""));
+            let word = name.split_whitespace().next().unwrap_or_default();
+            if name.len() == rest.len() || word.len() < name.trim_end().len() {
+                // Behind a password it may be the rest of that.
+                let word = if is_secret { MASK } else { word };
                 let message = format!("missing \"=\" after \"{word}\" in connection info string");
-                errors.push(AddressError::new(at(rest)..text.len(), message, "write KEY=VALUE"));
+                let error = AddressError::new(at(rest)..text.len(), message, "write KEY=VALUE");
+                errors.push(AddressError { is_password: is_secret || is_of_password(word), ..error });
                 break;
-            };
+            }
+            is_secret = is_of_password(word);
             let begin = after.trim_start();
             let Some((value, after)) = value(begin) else {
                 let message = "unterminated quoted string in connection info string";
@@ -35,8 +42,7 @@ impl Keys {
                 break;
             };
             let range = at(rest)..at(after);
-            let name = name.trim_end();
-            let value = Value { name: name.to_owned(), text: value, range: range.clone() };
+            let value = Value { name: word.to_owned(), text: value, range: range.clone() };
             parameter::take(&mut keys, Engine::Postgres, value, range, &mut errors);
             rest = after.trim_start();
         }

@@ -16,9 +16,7 @@ mod url;
 
 pub use encryption::SYSTEM_AUTHORITIES;
 pub use keys::{AddressError, Key, Keys, Value};
-pub use url::{Address, host_and_port, without_passwords};
-
-pub(crate) use url::passwords;
+pub use url::{Address, host_and_port};
 
 use crate::engine::Execution;
 use crate::secret::Secret;

@@ -227,14 +227,15 @@ fn server(engine: Engine, scheme: &str, whole: Piece<'_>, keys: &mut Keys, error
     // PostgreSQL's addresses may name several hosts with a port each; the first one is taken.
     let several = place.text.find(',').filter(|_| engine == Engine::Postgres);
     let place = several.map_or(place, |at| place.before(at));
-    location_of(place, scheme, keys, errors);
+    location_of(place, scheme, !credentials.text.is_empty(), keys, errors);
     parameters(engine, query, keys, errors);
 }
 
-/// Puts host and port among the keys; `None` when they cannot be read, else whether there is a port.
+/// Puts host and port among the keys. What cannot be a port may be the password of an account whose `@` is missing. `None` when they cannot be read, else whether there is a port.
 fn location_of(
     place: Piece<'_>,
     scheme: &str,
+    has_account: bool,
     keys: &mut Keys,
     errors: &mut Vec<AddressError>,
 ) -> Option<bool> {
@@ -244,11 +245,22 @@ fn location_of(
     };
     put(keys, Key::Host, host, place, scheme, errors);
     if let Some(piece) = port
-        && noted(self::port(piece.text, piece.range()), errors).is_some()
+        && noted(port_of(piece, has_account), errors).is_some()
     {
         put(keys, Key::Port, piece, piece, "", errors);
     }
     Some(port.is_some())
+}
+
+fn port_of(piece: Piece<'_>, has_account: bool) -> Result<u16, AddressError> {
+    let may_be_password =
+        !has_account && (piece.text.len() > 5 || !piece.text.bytes().all(|c| c.is_ascii_digit()));
+    if !may_be_password {
+        return port(piece.text, piece.range());
+    }
+    let help = "a port is a number between 1 and 65535; behind a password `@` and the host follow";
+    let error = AddressError::new(piece.range(), "what follows the colon is not a port", help);
+    Err(AddressError { is_password: true, ..error })
 }
 
 /// A service's address: `http://HOST:PORT/PATH`. The path stands where others name a database, as it is written, and `https` asks for
@@ -284,7 +296,7 @@ fn service(
         errors.push(AddressError::new(path.range(), "this is no path", help));
     }
     keys.0.insert(Key::Database, Value { name: String::new(), text: base, range: path.range() });
-    let Some(has_port) = location_of(authority, scheme.text, keys, errors) else { return };
+    let Some(has_port) = location_of(authority, scheme.text, false, keys, errors) else { return };
     let is_encrypted = scheme.text == "https";
     if is_encrypted && !has_port {
         keys.give(Key::Port, "", "443");
@@ -383,46 +395,4 @@ pub(super) fn port(text: &str, range: Range<usize>) -> Result<u16, AddressError>
             Err(AddressError::new(range, message, "a port is a number between 1 and 65535"))
         }
     }
-}
-
-/// Where passwords stand in URLs of a text, whether it is well-formed or not: between the first colon after `://` and the last `@`
-/// before a quote or white space, and behind `password=`. Takes too much rather than too little. In order, and none over another.
-pub(crate) fn passwords(text: &str) -> Vec<Range<usize>> {
-    let mut ranges: Vec<Range<usize>> = Vec::new();
-    for (at, _) in text.match_indices("://") {
-        let start = at + 3;
-        let length = text[start..]
-            .find(|c: char| c.is_whitespace() || c == '"' || c == '\'')
-            .unwrap_or(text.len() - start);
-        let word = &text[start..start + length];
-        let at_sign = word.rfind('@').unwrap_or(0);
-        if let Some(colon) = word[..at_sign].find(':') {
-            ranges.push(start + colon + 1..start + at_sign);
-        }
-        let query = &word[at_sign..];
-        if let Some(value) = query.find("password=").map(|name| name + "password=".len()) {
-            let length = query[value..].find('&').unwrap_or(query.len() - value);
-            ranges.push(start + at_sign + value..start + at_sign + value + length);
-        }
-    }
-    // A password may hold `://` itself: then two ranges lie over each other.
-    ranges.sort_by_key(|range| range.start);
-    ranges.dedup_by(|later, earlier| {
-        let is_part = later.start <= earlier.end;
-        if is_part {
-            earlier.end = earlier.end.max(later.end);
-        }
-        is_part
-    });
-    ranges
-}
-
-/// A text with `***` for every password inside a URL.
-#[must_use]
-pub fn without_passwords(text: &str) -> String {
-    let mut clean = text.to_owned();
-    for range in passwords(text).into_iter().rev() {
-        clean.replace_range(range, "***");
-    }
-    clean
 }

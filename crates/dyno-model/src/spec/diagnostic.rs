@@ -1,6 +1,6 @@
 //! Errors in a spec: collected, not thrown, and shown with a caret under what is wrong.
 
-use crate::address;
+use crate::mask::passwords;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use std::cell::RefCell;
 use std::fmt;
@@ -270,7 +270,7 @@ impl std::error::Error for Diagnostics {}
 /// Blacks out what was found to be a password, and what looks like one in a URL.
 pub(super) fn black_out_passwords(sources: &mut [Source], secrets: &[Span]) {
     for source in &mut *sources {
-        for range in address::passwords(&source.text) {
+        for range in passwords(&source.text) {
             black_out(&mut source.text, range);
         }
     }

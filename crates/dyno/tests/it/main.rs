@@ -41,6 +41,7 @@ mod reading;
 mod restarts;
 mod resume;
 mod runs;
+mod secrets;
 mod servers;
 mod settings;
 mod shop;
