@@ -451,6 +451,7 @@ mod tests {
             arguments: vec!["-c".to_owned(), script],
             folder: folder.to_owned(),
             log: folder.join("log"),
+            is_command: true,
             ..Launch::default()
         });
         let ready = folder.join("ready");
@@ -467,6 +468,16 @@ mod tests {
         keeper.sender.send(Input::Order(Order::Hurry)).unwrap();
         keeper.stop(&[StopStep { signal: GuardSignal::Terminate, patience: FOR_EVER }]);
         assert!(keeper.running.is_none());
+    }
+
+    #[test]
+    fn a_command_that_runs_on_after_it_has_said_too_much_keeps_no_disk_full() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut keeper = guarding("yes | head -c 300000000", folder.path());
+        while folder.path().join("log").metadata().unwrap().len() > 20_000_000 {
+            std::thread::yield_now();
+        }
+        keeper.stop(&[]);
     }
 
     #[test]
