@@ -1,6 +1,6 @@
 //! What users, servers and results folders name and say may be no file, without an end, deleted, or meant for somebody's terminal.
 
-use crate::ends::{RUN_INCOMPLETE, Running};
+use crate::ends::Running;
 use crate::program::{Bench, Ended, records};
 use dyno_drivers::null::server::{Options, Protocol, serve};
 use dyno_model::audit::AuditCheck;
@@ -183,16 +183,21 @@ fn what_servers_and_plans_say_is_no_command_to_a_ci_service_and_no_line_of_dynos
     let forged = "S\\n::error::forged\\nerror: forged \\u001b[2J##[error]forged";
     std::fs::write(&plan, text.replace("\"name\": \"S\"", &format!("\"name\": \"{forged}\"")))
         .expect("it can be written");
-    let is_command = |line: &str| line.trim_start().starts_with("::") || line.contains("##[");
+    let is_safe = |line: &str| {
+        let is_command = line.trim_start().starts_with("::") || line.contains("##[");
+        !is_command && !line.starts_with("error: forged") && !line.contains('\u{1b}')
+    };
     for arguments in [&["report", "r"][..], &["run", "--resume", "r"]] {
         let ended = bench.dyno(arguments);
-        let is_safe =
-            |line: &str| !is_command(line) && !line.starts_with("error: forged") && !line.contains('\u{1b}');
         assert!(ended.stderr.lines().all(is_safe), "{ended}");
     }
-    bench.file("fails.sql", "SELECT raise_it\n\n::error::x\n FROM nothing;\n");
+    // SQLite repeats the name; the shell that calls dyno chose the other.
+    bench.file("fails.sql", "SELECT `a\n::error::forged\nerror: forged ##[error]forged`;\n");
     bench.file("shop.db", "");
-    let ended = bench.dyno(&["run", "sqlite:shop.db", "--script", "fails.sql", "--out", "failed"]);
-    assert!(ended.code == PREFLIGHT_FAILED || ended.code == RUN_INCOMPLETE, "{ended}");
-    assert!(!ended.stderr.lines().any(is_command), "{ended}");
+    let missing = "missing\n::error::forged\u{1b}[2J.toml";
+    for arguments in [&["run", "sqlite:shop.db", "--script", "fails.sql"][..], &["run", missing]] {
+        let ended = bench.dyno(arguments);
+        assert!(ended.code != 0 && ended.stderr.contains(":error::forged"), "{ended}");
+        assert!(ended.stderr.lines().all(is_safe), "{ended}");
+    }
 }
