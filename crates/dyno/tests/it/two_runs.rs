@@ -116,6 +116,13 @@ fn a_second_run_and_cleanup_are_kept_out_of_a_database_of_sqlite() {
     others_are_kept_out(ServerKind::Sqlite);
 }
 
+/// Both runs name the same node: each node has locks of its own.
+#[test]
+fn a_second_run_and_cleanup_are_kept_out_of_a_database_of_a_cluster() {
+    others_are_kept_out(ServerKind::Galera);
+    others_are_kept_out(ServerKind::Ndb);
+}
+
 /// The lock's session is ended and another run's name is put into the marker, as one would that sees no lock of another node.
 #[test]
 fn a_run_whose_database_was_claimed_by_another_has_no_figures() {
