@@ -2,13 +2,14 @@
 
 use crate::estimate::count;
 use crate::model::{
-    AuditRow, CommitAudit, Comparison, ComparisonOf, Conclusion, NamedRow, NotWorking, PanelLine, Question,
-    Range, ReportModel, TrialState, Verdict,
+    AuditRow, CommitAudit, Comparison, ComparisonOf, Conclusion, FailedTrial, NamedRow, NotWorking,
+    PanelLine, Question, Range, ReportModel, TrialState, Verdict,
 };
 use crate::standing::main_reason;
 use dyno_model::audit::AuditVerdict;
 use dyno_model::lists;
 use dyno_model::plan::Metric;
+use dyno_model::search::SearchEnd;
 
 /// All conclusions, most important first: lost data, because a figure for lost work answers nothing; what it has to keep to, and what it asks; what is missing, what is doubtful,
 /// what is better, what was reached.
@@ -93,12 +94,18 @@ fn questions(model: &ReportModel) -> Vec<Conclusion> {
 
 fn incomplete(model: &ReportModel) -> Option<Conclusion> {
     let completeness = &model.completeness;
-    let failed = count(completeness.failed.len());
+    // A search that ended undecided was made; what it found is said with the search.
+    let is_search = |it: &&FailedTrial| {
+        let mut ended = model.searches.iter().flat_map(|row| &row.ended);
+        ended.any(|ended| ended.trial == it.trial && ended.end != SearchEnd::Interrupted)
+    };
+    let searched = completeness.failed.iter().filter(is_search).count();
+    let failed = count(completeness.failed.len() - searched);
     let cut = count(completeness.cut.len());
     let missing = count(completeness.missing.len()) + cut;
     (failed + missing > 0).then_some(Conclusion::Incomplete {
         planned: completeness.planned,
-        measured: completeness.measured - cut,
+        measured: completeness.measured + count(searched) - cut,
         failed,
         missing,
         is_interrupted: completeness.is_interrupted,

@@ -293,6 +293,12 @@ fn searches_without_a_result_keep_their_steps_and_say_why() {
     let ends = model.searches.iter().flat_map(|row| &row.ended);
     let interrupted = ends.clone().filter(|ended| ended.end == SearchEnd::Interrupted).count();
     assert_eq!((ends.count(), interrupted), (trials.len(), 2));
+    // A search that ended is no trial that failed; the one whose trial never ended is missing.
+    let incomplete = model.conclusions.iter().find_map(|it| match it {
+        Conclusion::Incomplete { failed, missing, .. } => Some((*failed, *missing)),
+        _ => None,
+    });
+    assert_eq!(incomplete, Some((0, 1)));
 }
 
 #[test]

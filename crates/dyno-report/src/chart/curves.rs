@@ -118,7 +118,7 @@ impl Span {
         let values = || {
             let shown = points().flat_map(|p| p.value.into_iter().chain(p.repeats.iter().copied()));
             let limits = panels.iter().flat_map(|panel| &panel.limits).map(|(value, _)| *value);
-            let unusable = points().flat_map(|p| p.unusable.iter().copied());
+            let unusable = points().flat_map(|p| p.unusable.iter().chain(&p.stood).copied());
             shown.chain(unusable).chain(limits).filter(|value| value.is_finite())
         };
         let high = values().fold(0.0, f64::max);

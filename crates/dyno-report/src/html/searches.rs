@@ -10,6 +10,7 @@ use crate::messages::{conclusion, fill, headings, page};
 use dyno_analysis::model::{SearchRow, SearchStep};
 use dyno_model::limit::LimitMeasure;
 use dyno_model::plan::LoadBy;
+use dyno_model::search::Outcome;
 
 /// All loads that were tried; nothing without a search, or where there are more lines than can be told apart.
 pub(super) fn figure(page: &Page<'_>) -> Option<Figure> {
@@ -21,29 +22,41 @@ pub(super) fn figure(page: &Page<'_>) -> Option<Figure> {
     let limit = figures::limit_of(search);
     let label = |row: &SearchRow| conclusion::searched(page.model, row, page.lang);
     let point = |label: &str, step: &SearchStep| {
-        let figure = step.step.figure?;
-        let load = conclusion::load(search.most, &figures::digits(step.step.load), page.lang);
-        let figure_text = figures::bounded(figures::of_limit(search.measure, figure), step.step.is_bound);
-        let value = format!("{figure_text}, {} tx/s", figures::digits(step.step.throughput));
-        let tooltip = fill!(page::CHART_TIP_PLAIN, page.lang, line = label, clients = load, value);
-        Some(CurvePoint { x: step.step.load, value: Some(figure), tooltip, ..CurvePoint::default() })
+        let step = &step.step;
+        let at = CurvePoint { x: step.load, ..CurvePoint::default() };
+        match (step.outcome, step.figure) {
+            (Outcome::Passed, Some(figure)) => {
+                let load = conclusion::load(search.most, &figures::digits(step.load), page.lang);
+                let told = figures::bounded(figures::of_limit(search.measure, figure), step.is_bound);
+                let value = format!("{told}, {} tx/s", figures::digits(step.throughput));
+                let tooltip = fill!(page::CHART_TIP_PLAIN, page.lang, line = label, clients = load, value);
+                CurvePoint { value: Some(figure), tooltip, ..at }
+            }
+            (Outcome::Failed, Some(figure)) => CurvePoint { unusable: vec![figure], ..at },
+            // What has no figure lies on the limit, so that each load is seen.
+            (_, figure) => CurvePoint { stood: vec![figure.unwrap_or(search.below)], ..at },
+        }
     };
     let curve = |(slot, row): (usize, &SearchRow)| {
         let label = label(row);
-        let mut points: Vec<CurvePoint> = row.steps.iter().filter_map(|step| point(&label, step)).collect();
+        let mut points: Vec<CurvePoint> = row.steps.iter().map(|step| point(&label, step)).collect();
         points.sort_by(|a, b| a.x.total_cmp(&b.x));
         Curve { label, slot: Slot(slot), style: Style::Points, points }
     };
     let mut all: Vec<Curve> = rows.iter().enumerate().map(curve).filter(|it| !it.points.is_empty()).collect();
     let steps = || rows.iter().flat_map(|row| &row.steps).map(|step| &step.step);
-    let highest = steps().map(|step| step.load).reduce(f64::max)?;
+    steps().next()?;
     let mut met: Vec<f64> = rows.iter().filter_map(|row| Some(row.found?.mean)).collect();
-    met.extend([0.0, highest]);
     met.sort_by(f64::total_cmp);
     let at_limit = |x| CurvePoint { x, value: Some(search.below), ..CurvePoint::default() };
-    let points = met.into_iter().map(at_limit).collect();
-    all.push(Curve { label: limit.clone(), slot: Slot(rows.len()), style: Style::Published, points });
-    let panels = vec![CurvePanel { title: String::new(), curves: all, ..CurvePanel::default() }];
+    let points: Vec<CurvePoint> = met.into_iter().map(at_limit).collect();
+    if !points.is_empty() {
+        let label = crate::tiles::name(page.model.judged_by, page.lang);
+        all.push(Curve { label, slot: Slot(rows.len()), style: Style::Published, points });
+    }
+    let value = figures::limit_value(search.measure, search.below);
+    let limits = vec![(search.below, fill!(page::CHART_LIMIT, page.lang, value))];
+    let panels = vec![CurvePanel { curves: all, limits, ..CurvePanel::default() }];
     let (over, axis) = axes(page, search.most, search.measure);
     let title = page.text(&page::CHART_TITLE_SEARCH).to_owned();
     let mut captions = vec![fill!(page::CHART_CAPTION_SEARCH, page.lang, limit)];

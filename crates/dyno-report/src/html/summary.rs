@@ -83,7 +83,11 @@ fn shown<'a>(page: &Page<'a>) -> (Vec<&'a Conclusion>, Vec<&'a Conclusion>) {
         it if page.model.is_beside_answers(it) => 0,
         Conclusion::NoLostUpdates { .. } if has_losses => 0,
         Conclusion::LostUpdates { .. } => 1,
-        Conclusion::Question { .. } => 2,
+        // Of questions that the data do not answer the chart and the table say more.
+        Conclusion::Question { question } => match page.model.questions[*question].effect.verdict {
+            Some(verdict) if verdict.is_decided() => 2,
+            _ => 1,
+        },
         _ => SENTENCES,
     };
     let kind = std::mem::discriminant::<Conclusion>;

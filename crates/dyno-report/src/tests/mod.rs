@@ -4,6 +4,7 @@ use dyno_analysis::model::{ComparisonOf, ReportModel, TrialState, Verdict};
 mod anomalies;
 mod beside;
 mod bounds;
+mod charts;
 mod damage;
 mod faults;
 mod formats;

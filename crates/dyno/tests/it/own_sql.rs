@@ -242,7 +242,7 @@ fn a_broken_limit_is_told_by_the_exit_code_and_may_end_the_run(shop: &Shop) {
     };
     let ended = run(&["--out", "limits", "--limit", "throughput > 1/s"]);
     assert_eq!(ended.code, 8, "{ended}");
-    assert!(ended.stdout.contains("The limit throughput > 1/s is broken in 2 of 2 treatments"), "{ended}");
+    assert!(ended.stdout.contains("The limit throughput > 1/s failed in 2 of 2 configurations"), "{ended}");
     let abort = "limit=[{ throughput = '> 1/s', abort = true }]";
     let ended = run(&["--out", "ended", "--set", abort, "--set", "design.blocks=3"]);
     assert_eq!((ended.code, shop.records("ended").len()), (8, 2), "{ended}");
