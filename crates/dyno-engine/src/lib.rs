@@ -6,7 +6,7 @@
 //! * [`measure`]: the measuring core from ramp to books, for these and for scripts; the coordinator that clients report to;
 //! * [`window`]: when measuring begins and ends, and who may still start a transaction;
 //! * `arrivals`: when transactions arrive in an open loop;
-//! * `worker`, `worker_count`, `client`: threads that drive many clients each, how many there are, and the loop of one client with its retry policy; `scheduling`: how
+//! * `worker`, `worker_count`, `worker_tries`, `client`: threads that drive many clients each, how many there are, and the loop of one client with its retry policy; `scheduling`: how
 //!   they share processors with a server;
 //! * [`session`]: a connection with its prepared statements, which measures every statement;
 //! * [`schema`]: what a database holds before clients begin;
@@ -47,6 +47,7 @@ mod trial_input;
 pub mod window;
 mod worker;
 mod worker_count;
+mod worker_tries;
 pub mod workload;
 
 pub use company::{Company, Place};

@@ -16,8 +16,8 @@ use crate::settling::{OpenSessions, observe, settle};
 use crate::trial_input::{Counters, NodeState, Role, TrialInput};
 use crate::window::{StopCause, Window};
 use crate::worker::hire_native;
-use crate::worker_count;
 use crate::workload::{AuditFacts, Workload};
+use crate::{worker_count, worker_tries};
 use dyno_drivers::{Connection, Driver, block_on};
 use dyno_model::audit::{AuditCheck, AuditRecord};
 use dyno_model::catalog::Growth;
@@ -72,7 +72,7 @@ fn with_best_workers<W: Workload, T>(
     run: impl FnOnce(&LoadInput<'_>) -> Result<T, TrialError>,
     generator: fn(&mut T) -> &mut GeneratorRecord,
 ) -> Result<T, TrialError> {
-    let tried = worker_count::tried(native, input, |input, listener| alone(native, input, listener))?;
+    let tried = worker_tries::tried(native, input, |input, listener| alone(native, input, listener))?;
     let workers = worker_count::best(&tried).or(input.load.workers);
     let load = LoadPlan { workers, ..input.load.clone() };
     let mut outcome = run(&LoadInput { load: &load, ..input.clone() })?;

@@ -1,0 +1,68 @@
+//! Short loads that try numbers of workers before a load.
+
+use crate::measure::load::{LoadInput, LoadRecord, TrialError};
+use crate::native_clients::NativeClients;
+use crate::worker_count::candidates;
+use crate::workload::Workload;
+use dyno_model::engine::Engine;
+use dyno_model::event::Listener;
+use dyno_model::fault::Expected;
+use dyno_model::plan::{LoadPlan, StopRule};
+use dyno_model::record::WorkersTried;
+use dyno_model::units::Nanos;
+
+/// Numbers of clients for which workers are tried. Fewer leave nothing to choose; more take longer to connect than the choice is worth.
+const CLIENTS_TRIED: std::ops::RangeInclusive<u32> = 4..=512;
+/// Length of a single try. Each number of workers has two, so that a drift of the machine's speed favours none.
+const TRY: Nanos = Nanos(250_000_000);
+/// Time before the window of a try, in which all clients begin.
+const TRY_WARMUP: Nanos = Nanos(50_000_000);
+
+/// Tries numbers of workers with short loads of the same clients, where the number makes a difference and nobody has set it: the server shares the
+/// machine and clients neither wait nor write. Empty where nothing was tried.
+///
+/// `run` measures one load.
+///
+/// # Errors
+/// As `run`.
+pub(crate) fn tried<W: Workload>(
+    native: &NativeClients<W>,
+    input: &LoadInput<'_>,
+    mut run: impl FnMut(&LoadInput<'_>, &mut dyn Listener) -> Result<LoadRecord, TrialError>,
+) -> Result<Vec<WorkersTried>, TrialError> {
+    let engine = native.targets[0].0.engine;
+    let Some(known) = input.measured_workers.as_deref() else { return Ok(Vec::new()) };
+    if !is_worth_trying(engine, input) || !native.workloads.iter().all(|workload| workload.only_reads()) {
+        return Ok(Vec::new());
+    }
+    known.known((engine, native.targets[0].1.kinds.clone(), input.clients), || {
+        let mut tried = candidates(input.clients);
+        for place in (0..tried.len()).chain((0..tried.len()).rev()) {
+            let plan = LoadPlan {
+                workers: Some(tried[place].workers),
+                warmup: TRY_WARMUP,
+                ..LoadPlan { stop: StopRule::Duration(TRY), ..input.load.clone() }
+            };
+            let one = LoadInput {
+                shares_machine: input.shares_machine,
+                is_dead: input.is_dead,
+                ..LoadInput::new(&input.name, input.clients, &plan, input.seed, input.interrupts)
+            };
+            let record = run(&one, &mut Silent)?;
+            tried[place].per_second += record.ledger.committed as f64 / record.measured.as_secs_f64() / 2.0;
+        }
+        Ok(tried)
+    })
+}
+
+/// Keeps loads that only serve a choice out of the results.
+struct Silent;
+impl Listener for Silent {}
+
+fn is_worth_trying(engine: Engine, input: &LoadInput<'_>) -> bool {
+    let load = input.load;
+    let is_closed = !load.is_open() && load.find.is_none() && load.stages.is_none() && load.think.is_none();
+    let is_closed = is_closed && input.expected == Expected::Peace;
+    let is_shared = input.shares_machine && engine.has_sql() && !engine.is_embedded();
+    is_shared && is_closed && load.workers.is_none() && CLIENTS_TRIED.contains(&input.clients)
+}
