@@ -191,6 +191,9 @@ impl Claim {
     /// # Errors
     /// When another run uses it, or has claimed it.
     pub fn check(&mut self, target: &Target, is_marked: bool) -> Result<(), HostError> {
+        if !target.engine.keeps_data() {
+            return Ok(());
+        }
         match take_lock(target) {
             Ok(lock) => self.lock = lock,
             Err(Refused::InUse(error)) => return Err(error),
