@@ -167,7 +167,9 @@ fn every_form_tells_the_questions_that_are_decided_first() {
         let report = render(&model, format, EN).replace("\u{a0}", " ");
         let (_, said) = report.split_once(from).unwrap_or_else(|| panic!("{report}"));
         let (decided, open) = (said.find("fewer transactions"), said.find("It cannot be said"));
-        assert!(decided.is_some() && open.is_some() && decided < open, "{format:?}: {said}");
+        // The page has open questions in its table only.
+        assert!(decided.is_some() && open.is_none_or(|open| decided < Some(open)), "{format:?}: {said}");
+        assert_eq!(open.is_some(), format != Format::Html, "{format:?}: {said}");
     }
 }
 
