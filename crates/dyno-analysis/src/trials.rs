@@ -29,7 +29,7 @@ fn treatment_row(view: &View<'_>, index: usize, treatment: &Treatment) -> Treatm
     let valid: Vec<_> = view.valid(index).collect();
     let sum = |pick: fn(&TrialRecord) -> u64| measured.iter().map(|record| pick(record)).sum::<u64>();
     let retries = total(measured, Ledger::known_retries);
-    // As of all figures: of the valid trials. What failed is of all, because it is why some are invalid.
+    // Commits are counted in valid trials only, as in all figures. Failures are counted in all trials, because they make some of them invalid.
     let committed = valid.iter().map(|record| record.ledger.committed).sum::<u64>();
     let retries_of_valid = total(&valid, Ledger::known_retries);
     let validity = match (measured.len(), valid.len()) {

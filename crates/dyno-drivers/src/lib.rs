@@ -27,7 +27,7 @@ pub mod open_files;
 pub mod own_sessions;
 pub mod patience;
 pub mod postgres;
-mod reading;
+pub mod reading;
 pub mod sql_text;
 pub mod sqlite;
 pub mod transport;

@@ -35,8 +35,8 @@ const READING: [&str; 23] = [
     "kill",
 ];
 
-/// What the beginning of a transaction may hold.
-const BEGINNING: [&str; 19] = [
+/// Words of which a statement that begins a read-only transaction, or one of the session's mode, may consist.
+pub const BEGINNING: [&str; 18] = [
     "begin",
     "start",
     "transaction",
@@ -55,7 +55,6 @@ const BEGINNING: [&str; 19] = [
     "consistent",
     "snapshot",
     "deferred",
-    "",
 ];
 
 /// What is not in a setting that may be sent. Names in quotes can be spelled in many ways.
@@ -112,7 +111,7 @@ fn reads(statement: &str, behind: &impl Fn(&[u8], usize) -> usize) -> bool {
         "" => statement.is_empty(),
         "begin" | "start" => {
             let mut words = statement.split(|c: char| c.is_whitespace() || c == ',');
-            words.all(|word| BEGINNING.contains(&word))
+            words.all(|word| word.is_empty() || BEGINNING.contains(&word))
         }
         "set" => !NOT_IN_SETTINGS.iter().any(|part| statement.contains(part)),
         first => READING.contains(&first),

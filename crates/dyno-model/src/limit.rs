@@ -123,11 +123,11 @@ impl LimitPart {
 /// A limit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Limit {
-    /// What it is about.
+    /// The figure that the limit applies to.
     pub measure: LimitMeasure,
     /// Where it lies: per second, in milliseconds, in per cent; 0 for what is lost.
     pub value: f64,
-    /// What of a trial it is about; `None`: the whole trial.
+    /// The part of the trial that the limit applies to; `None`: the whole trial.
     #[serde(default, flatten, skip_serializing_if = "Option::is_none")]
     pub part: Option<LimitPart>,
     /// Indices into [`crate::plan::Plan::treatments`] of those that have to keep it.

@@ -2,6 +2,7 @@
 //! and what is told wrongly to write only has to be named.
 
 use crate::script::words::{Token, is_of_word, statements};
+use dyno_drivers::reading::BEGINNING;
 use dyno_model::engine::Quoting;
 use std::collections::BTreeSet;
 
@@ -33,28 +34,6 @@ const INTO: &[&str] = &["into"];
 /// What a statement may do that stands inside of another.
 const WORK: &[&str] =
     &["insert", "update", "delete", "replace", "merge", "truncate", "into", "create", "execute", "refresh"];
-
-/// What a transaction that reads begins with, besides signs.
-const BEGINNING: [&str; 18] = [
-    "begin",
-    "start",
-    "transaction",
-    "work",
-    "isolation",
-    "level",
-    "serializable",
-    "repeatable",
-    "read",
-    "committed",
-    "uncommitted",
-    "only",
-    "not",
-    "deferrable",
-    "with",
-    "consistent",
-    "snapshot",
-    "deferred",
-];
 
 /// What opens a session that is kept from writing, or is about more than a session.
 const OPENING: &[&str] = &[

@@ -30,11 +30,11 @@ pub(crate) struct Summary<'a> {
 /// A limit at one configuration.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct LimitSummary {
-    /// What it is about.
+    /// The figure that the limit applies to.
     pub measure: LimitMeasure,
     /// Where it lies: per second, in milliseconds, in per cent; 0 for what is lost.
     pub value: f64,
-    /// What of a trial it is about; absent: the whole trial.
+    /// The part of the trial that the limit applies to; absent: the whole trial.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub part: Option<LimitPart>,
     /// Name of the system.

@@ -132,7 +132,7 @@ impl Reports {
     }
 }
 
-/// Earlier versions of dyno: Holm's procedure over all metrics of all questions, weights 4 and 1. By question and metric: whether the effect is told, and anything.
+/// Earlier versions of dyno: Holm's procedure over all metrics of all questions, weights 4 and 1. For each question and metric: whether its effect was reported, and whether anything was.
 fn before(known: &[Vec<QuestionTests>]) -> Vec<Vec<(bool, bool)>> {
     let tests = || known.iter().flatten();
     let cells =

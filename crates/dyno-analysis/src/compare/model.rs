@@ -333,11 +333,11 @@ pub struct OverAll {
 /// A limit, with its worst verdict over all treatments of each side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LimitPair {
-    /// What it is about.
+    /// The figure that the limit applies to.
     pub measure: LimitMeasure,
     /// Where it lies, as in [`crate::model::LimitRow::value`].
     pub value: f64,
-    /// What of a trial it is about; absent: the whole trial.
+    /// The part of the trial that the limit applies to; absent: the whole trial.
     #[serde(default, flatten, skip_serializing_if = "Option::is_none")]
     pub part: Option<LimitPart>,
     /// The base; absent where it has no such limit.

@@ -215,11 +215,11 @@ pub enum Conclusion {
     },
     /// A limit, over all treatments where it came out the same.
     Limit {
-        /// What it is about.
+        /// The figure that the limit applies to.
         measure: LimitMeasure,
         /// Where it lies, as in [`super::LimitRow::value`].
         value: f64,
-        /// What of a trial it is about; absent: the whole trial.
+        /// The part of the trial that the limit applies to; absent: the whole trial.
         #[serde(default, flatten, skip_serializing_if = "Option::is_none")]
         part: Option<LimitPart>,
         /// Whether it was kept.

@@ -12,9 +12,9 @@ pub enum Headline {
     One(usize),
     /// The two sides of the only comparison, at the number of clients where the better of them is best.
     Change {
-        /// What it is compared with.
+        /// Index of the baseline's configuration.
         baseline: usize,
-        /// What is judged.
+        /// Index of the configuration that is compared with it.
         subject: usize,
     },
     /// Where the line with the worst peak and the one with the best have theirs.
@@ -40,11 +40,11 @@ pub struct Change<'a> {
 pub struct Losses {
     /// The worst verdict.
     pub verdict: AuditVerdict,
-    /// At least so many.
+    /// Lost commits, at least.
     pub lost: u64,
-    /// At most so many.
+    /// Lost commits, at most.
     pub lost_max: u64,
-    /// Of so many acknowledged.
+    /// Acknowledged commits that were checked.
     pub committed: u64,
 }
 

@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 /// A limit at one treatment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LimitRow {
-    /// What it is about.
+    /// The figure that the limit applies to.
     pub measure: LimitMeasure,
     /// Where it lies: per second, in milliseconds, in per cent; 0 for what is lost.
     pub value: f64,
-    /// What of a trial it is about; absent: the whole trial.
+    /// The part of the trial that the limit applies to; absent: the whole trial.
     #[serde(default, flatten, skip_serializing_if = "Option::is_none")]
     pub part: Option<LimitPart>,
     /// Index into [`super::ReportModel::treatments`].

@@ -61,7 +61,7 @@ pub struct QuestionVerdicts {
 #[must_use]
 pub fn judge(questions: &[Vec<QuestionTests>], of_effect: f64, rules: Rules) -> Vec<Vec<QuestionVerdicts>> {
     let gates = gates(questions, of_effect, rules.alpha);
-    // Of primary metrics, then of the others.
+    // Two passes: the primary metrics, then all others.
     let open = [true, false].map(|is_primary| {
         let of = |gates: &Vec<Gate>| {
             gates
@@ -136,7 +136,7 @@ fn connect(places: &[Vec<Place>], of_effect: f64, hypotheses: &mut [Hypothesis])
     let spread = |places: &[Place], share: f64| spread(places, of_effect, share);
     let number = hypotheses.len();
     hypotheses.iter_mut().for_each(|it| it.passes = vec![0.0; number]);
-    // What was not tested has no place in the sequence; the next metric is then the first.
+    // A metric without a test is left out of the sequence, so the next one takes its place.
     let tested: Vec<Vec<Place>> = places
         .iter()
         .map(|metrics| metrics.iter().copied().filter(|it| it.exit().is_some()).collect::<Vec<_>>())

@@ -76,7 +76,7 @@ pub(super) enum Prepared {
     Text(Box<Template>),
 }
 
-/// What the server has said of a statement, in the form in which its execution needs it.
+/// The server's description of a prepared statement, as executing it needs it. Statements with the same description share one.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     types: Box<[ParameterType]>,

@@ -52,20 +52,21 @@ fn kill_9_of_dyno_leaves_no_process_and_no_folder() {
     }
 }
 
+/// A program that starts a server, which nobody waits for, and the words that all of its processes have in their command lines.
+fn starting(kind: ServerKind, scratch: &Path) -> (Child, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dyno-server"));
+    command.arg(kind.name()).env("TMPDIR", scratch).stdin(Stdio::piped());
+    let keeper = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    (keeper, scratch.to_str().unwrap().to_owned())
+}
+
 #[test]
 fn kill_9_of_dyno_while_the_data_folder_is_being_made_leaves_nothing() {
     if require_server(ServerKind::Mysql).is_none() {
         return;
     }
     let scratch = open_folder();
-    let mut keeper = Command::new(env!("CARGO_BIN_EXE_dyno-server"))
-        .arg("mysql")
-        .env("TMPDIR", scratch.path())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
-    let marker = scratch.path().to_str().unwrap().to_owned();
+    let (mut keeper, marker) = starting(ServerKind::Mysql, scratch.path());
     let is_initialising = || {
         processes_with(&marker).iter().any(|pid| {
             let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
@@ -84,15 +85,7 @@ fn servers_that_make_a_data_folder_leave_no_shared_memory_when_they_are_killed()
         return;
     }
     let scratch = open_folder();
-    let mut keeper = Command::new(env!("CARGO_BIN_EXE_dyno-server"))
-        .arg("postgres")
-        .env("TMPDIR", scratch.path())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let marker = scratch.path().to_str().unwrap().to_owned();
+    let (mut keeper, marker) = starting(ServerKind::Postgres, scratch.path());
     let is_there = |file: &PathBuf| file.exists();
     // initdb runs servers of its own, one after the other, each for a part of a second.
     let halted = || {
