@@ -328,7 +328,9 @@ fn a_generator_that_becomes_late_spoils_neither_a_client_alone_nor_a_load_that_p
     for _ in 0..8 {
         match failing.next() {
             Next::Capacity(_) => failing.take_capacity(2_000.0),
-            Next::Load(_, window) | Next::Keep(_, window) => drop(failing.take(&observed(1e3, window))),
+            Next::Load(_, window) | Next::Keep(_, window) => {
+                failing.take(&observed(1e3, window));
+            }
             Next::Alone(window) => failing.take_alone(&late(1e3, window)),
             Next::Over => panic!("a late generator says nothing about a client alone"),
         }
