@@ -5,6 +5,7 @@ use crate::own_sessions;
 use crate::patience::Patience;
 use crate::transport::{Io, block_on};
 use crate::value::{BulkLoad, Discard, RowSink, RowSource, Value};
+use dyno_model::engine::{Identity, Product};
 use dyno_model::failure::FailureKind;
 use dyno_model::target::{Engine, Target};
 use std::time::Instant;
@@ -76,8 +77,8 @@ impl Driver for Connection {
         Ok(connection)
     }
 
-    fn server_version(&self) -> &str {
-        each!(self, connection => connection.server_version(), _ => "HTTP/1.1")
+    fn identity(&self) -> Identity {
+        each!(self, connection => connection.identity(), _ => Identity::new(Product::Http, "HTTP/1.1"))
     }
 
     async fn prepare(&mut self, sql: &str) -> Result<Statement> {

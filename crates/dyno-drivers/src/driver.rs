@@ -2,6 +2,7 @@
 
 use crate::transport::Io;
 use crate::value::{BulkLoad, RowSink, RowSource, Value};
+use dyno_model::engine::Identity;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::ledger::OutcomeClass;
 use dyno_model::target::Target;
@@ -63,8 +64,8 @@ pub trait Driver: Sized {
     /// Opens a connection, authenticates, and runs `target.session_setup`. Never takes longer than `target.connect_timeout`.
     async fn connect(target: &Target, io: &Io) -> Result<Self>;
 
-    /// The version the server reports, e.g. `10.11.11-MariaDB`, `15.12`, `3.50.4`.
-    fn server_version(&self) -> &str;
+    /// Whose server it is, and its version.
+    fn identity(&self) -> Identity;
 
     /// Makes a statement ready: on the server in [`dyno_model::target::QueryMode::Prepared`], otherwise only here. Statements that
     /// the server cannot prepare (MySQL error 1295, such as `BEGIN`) are sent as text without further ado.

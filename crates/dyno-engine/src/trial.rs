@@ -305,7 +305,7 @@ fn trial(
         }
     };
     let baselines = baselines(clients, &mut observers).map_err(TrialError::Baseline)?;
-    let server_version = observers[0].server_version().to_owned();
+    let server_version = observers[0].identity().version;
     let load = LoadInput { growth: clients.growth(&baselines[0]), ..input.load.clone() };
     let (mut before, mut read_at) = (Counters::new(), Instant::now());
     let read = || (before, read_at) = ((input.counters)(), Instant::now());

@@ -1,6 +1,7 @@
 //! One administrative connection: blocking, answers as text, never on a hot path. Every answer has a limit ([`dyno_drivers::patience`]).
 
 use dyno_drivers::{Connection, Discard, Driver, Io, Patience, Table, block_on};
+use dyno_model::engine::Identity;
 use dyno_model::failure::OperationFailure;
 use dyno_model::target::{QueryMode, Target};
 
@@ -35,8 +36,8 @@ impl ControlConnection {
         Ok(Self { connection })
     }
 
-    pub(crate) fn server_version(&self) -> String {
-        self.connection.server_version().to_owned()
+    pub(crate) fn identity(&self) -> Identity {
+        self.connection.identity()
     }
 
     /// The server's number of the session.

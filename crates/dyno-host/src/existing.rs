@@ -191,7 +191,7 @@ fn connect_by(
     })?;
     let found = settings::read_with(&mut session, system.engine)
         .map_err(|failure| HostError::new(format!("{place} does not tell its settings: {failure}")))?;
-    let version = session.server_version();
+    let version = session.identity().version;
     drop(session);
     let Compared { record: settings, problems, rounded } = settings::compared(system.engine, asked, &found);
     Ok(ConnectedSystem { target, version, settings, problems, rounded })

@@ -331,7 +331,7 @@ impl<'p> Systems<'p> {
             String::new()
         } else {
             let found = server::locate(server.kind, server.bin_dir.as_deref());
-            found.map_err(|error| error.to_string())?.version
+            found.map_err(|error| error.to_string())?.version.to_string()
         };
         Ok(DataSetKey::new(&server, &version, fingerprint))
     }

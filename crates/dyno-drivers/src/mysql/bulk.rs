@@ -209,7 +209,7 @@ async fn check_load_data(
         _ => (0, "no reason given".to_owned()),
     };
     let message = format!("{} of {sent} rows loaded, {} warnings: {text}", outcome.affected, done.warnings);
-    let kind = kind(connection.flavour, code, "");
+    let kind = kind(connection.identity.product, code, "");
     Err(OperationFailure { code: code.into(), ..kind.failure(message) })
 }
 

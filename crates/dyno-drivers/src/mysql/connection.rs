@@ -1,6 +1,6 @@
 //! One connection: what is prepared on it, and what is under way.
 
-use super::error::{Flavour, failure};
+use super::error::failure;
 use super::protocol::column::{Column, kind};
 use super::protocol::literal::{Backslash, write_literal};
 use super::protocol::packet::{self, KEEP_MAX, PacketBuffer, Span};
@@ -12,6 +12,7 @@ use crate::reading;
 use crate::sql_text::Template;
 use crate::transport::{Stream, stream_failure};
 use crate::value::{Discard, RowSink, Value, too_many_rows};
+use dyno_model::engine::{Engine, Identity};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::QueryMode;
 use std::io::{self, Read};
@@ -34,9 +35,8 @@ pub struct Connection {
     pub(super) capabilities: Capabilities,
     pub(super) status: u16,
     pub(super) query_mode: QueryMode,
-    pub(super) flavour: Flavour,
     pub(super) thread: u32,
-    pub(super) version: Box<str>,
+    pub(super) identity: Identity,
     pub(super) file_opener: Option<FileOpener>,
     /// The session only reads.
     pub(super) only_reads: bool,
@@ -76,9 +76,8 @@ impl Connection {
             capabilities: Capabilities::default(),
             status: 0,
             query_mode,
-            flavour: Flavour::Mysql,
             thread: 0,
-            version: Box::default(),
+            identity: Identity::reported(Engine::Mysql, ""),
             file_opener: None,
             only_reads: false,
         }
@@ -210,7 +209,7 @@ impl Connection {
             return match error.code {
                 UNSUPPORTED_PREPARED => Ok(Known::Text(template::parse(sql, self.backslash()))),
                 TOO_MANY_PREPARED => Err(self.too_many_prepared(error)),
-                _ => Err(failure(self.flavour, error)),
+                _ => Err(failure(self.identity.product, error)),
             };
         }
         let prepared = Prepared::decode(payload)?;
@@ -230,7 +229,7 @@ impl Connection {
 
     fn too_many_prepared(&self, error: ServerError) -> OperationFailure {
         let own = self.statements.iter().filter(|known| matches!(known, Known::Prepared { .. })).count();
-        let mut failure = failure(self.flavour, error);
+        let mut failure = failure(self.identity.product, error);
         failure.message = format!(
             "{}; this connection holds {own} prepared statements: raise max_prepared_stmt_count on the server to clients \
              times statements, use fewer clients, or use query mode simple",
@@ -289,7 +288,7 @@ impl Connection {
             && let payload @ [0xFF, ..] = self.input.payload(span)
             && let Ok(error) = ServerError::decode(payload)
         {
-            return failure(self.flavour, error);
+            return failure(self.identity.product, error);
         }
         stream_failure(error)
     }
@@ -353,7 +352,7 @@ impl Connection {
                     };
                     return Ok((outcome, done));
                 }
-                Progress::Refused(error) => return Err(failure(self.flavour, error)),
+                Progress::Refused(error) => return Err(failure(self.identity.product, error)),
                 Progress::WantsFile(name) => self.answer_file_request(&name).await?,
             }
         }
@@ -412,7 +411,7 @@ impl Connection {
     pub(super) async fn receive_file_request(&mut self) -> Result<()> {
         match self.receive_declined().await? {
             Progress::WantsFile(_) => Ok(()),
-            Progress::Refused(error) => Err(failure(self.flavour, error)),
+            Progress::Refused(error) => Err(failure(self.identity.product, error)),
             _ => Err(FailureKind::Protocol.failure("LOAD DATA ended before any data was sent")),
         }
     }

@@ -9,6 +9,7 @@ use super::protocol::template;
 use crate::driver::{Driver, Outcome, Result, Statement, unprepared};
 use crate::transport::{ConnectFailure, Io, Stream, stream_failure};
 use crate::value::{BulkLoad, Discard, RowSink, RowSource, Value};
+use dyno_model::engine::Identity;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{QueryMode, Target};
 use std::time::Instant;
@@ -42,8 +43,8 @@ impl Driver for Connection {
         Ok(connection)
     }
 
-    fn server_version(&self) -> &str {
-        &self.version
+    fn identity(&self) -> Identity {
+        self.identity.clone()
     }
 
     async fn prepare(&mut self, sql: &str) -> Result<Statement> {

@@ -5,21 +5,13 @@
 
 use super::protocol::Malformed;
 use super::protocol::reply::ServerError;
+use dyno_model::engine::Product;
 use dyno_model::failure::{FailureKind, OperationFailure};
-
-/// Whose error numbers they are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Flavour {
-    /// MySQL, and others that imitate it.
-    Mysql,
-    /// MariaDB.
-    Mariadb,
-}
 
 /// What an error packet means.
 #[must_use]
-pub fn failure(flavour: Flavour, error: ServerError) -> OperationFailure {
-    let kind = kind(flavour, error.code, &error.sqlstate);
+pub fn failure(product: Product, error: ServerError) -> OperationFailure {
+    let kind = kind(product, error.code, &error.sqlstate);
     OperationFailure { code: error.code.into(), sqlstate: error.sqlstate, ..kind.failure(error.message) }
 }
 
@@ -31,10 +23,10 @@ impl From<Malformed> for OperationFailure {
 
 /// The kind of an error number; numbers in no table go by the class of their SQLSTATE.
 #[must_use]
-pub fn kind(flavour: Flavour, code: u16, sqlstate: &str) -> FailureKind {
-    let own = match flavour {
-        Flavour::Mysql => mysql(code),
-        Flavour::Mariadb => mariadb(code),
+pub fn kind(product: Product, code: u16, sqlstate: &str) -> FailureKind {
+    let own = match product {
+        Product::Mariadb => mariadb(code),
+        _ => mysql(code),
     };
     own.or_else(|| shared(code)).unwrap_or_else(|| by_sqlstate(sqlstate))
 }
@@ -188,37 +180,37 @@ mod tests {
     #[test]
     fn numbers_are_classified_by_who_sent_them() {
         let cases = [
-            (Flavour::Mysql, 1213, "40001", FailureKind::Deadlock),
-            (Flavour::Mariadb, 1020, "HY000", FailureKind::Serialization),
-            (Flavour::Mysql, 1205, "HY000", FailureKind::LockWait),
-            (Flavour::Mysql, 1062, "23000", FailureKind::DuplicateKey),
-            (Flavour::Mysql, 1040, "08004", FailureKind::OutOfConnections),
-            (Flavour::Mysql, 1045, "28000", FailureKind::Authentication),
-            (Flavour::Mysql, 1044, "42000", FailureKind::Permission),
-            (Flavour::Mysql, 1053, "08S01", FailureKind::NotReady),
-            (Flavour::Mysql, 1297, "HY000", FailureKind::Serialization),
+            (Product::Mysql, 1213, "40001", FailureKind::Deadlock),
+            (Product::Mariadb, 1020, "HY000", FailureKind::Serialization),
+            (Product::Mysql, 1205, "HY000", FailureKind::LockWait),
+            (Product::Mysql, 1062, "23000", FailureKind::DuplicateKey),
+            (Product::Mysql, 1040, "08004", FailureKind::OutOfConnections),
+            (Product::Mysql, 1045, "28000", FailureKind::Authentication),
+            (Product::Mysql, 1044, "42000", FailureKind::Permission),
+            (Product::Mysql, 1053, "08S01", FailureKind::NotReady),
+            (Product::Mysql, 1297, "HY000", FailureKind::Serialization),
             // In MariaDB this comes from engines other than NDB.
-            (Flavour::Mariadb, 1297, "HY000", FailureKind::Other),
-            (Flavour::Mysql, 1180, "HY000", FailureKind::OutcomeUnknown),
-            (Flavour::Mariadb, 1180, "HY000", FailureKind::Other),
-            (Flavour::Mysql, 3024, "HY000", FailureKind::Timeout),
-            (Flavour::Mariadb, 1969, "70100", FailureKind::Timeout),
+            (Product::Mariadb, 1297, "HY000", FailureKind::Other),
+            (Product::Mysql, 1180, "HY000", FailureKind::OutcomeUnknown),
+            (Product::Mariadb, 1180, "HY000", FailureKind::Other),
+            (Product::Mysql, 3024, "HY000", FailureKind::Timeout),
+            (Product::Mariadb, 1969, "70100", FailureKind::Timeout),
             // Percona XtraDB Cluster calls itself MySQL.
-            (Flavour::Mysql, 1047, "08S01", FailureKind::NotReady),
-            (Flavour::Mariadb, 1047, "08S01", FailureKind::NotReady),
+            (Product::Mysql, 1047, "08S01", FailureKind::NotReady),
+            (Product::Mariadb, 1047, "08S01", FailureKind::NotReady),
             // A check constraint in MariaDB, an idle session in MySQL.
-            (Flavour::Mariadb, 4031, "HY000", FailureKind::Other),
-            (Flavour::Mysql, 4031, "HY000", FailureKind::ConnectionLost),
+            (Product::Mariadb, 4031, "HY000", FailureKind::Other),
+            (Product::Mysql, 4031, "HY000", FailureKind::ConnectionLost),
             // Unknown numbers go by SQLSTATE.
-            (Flavour::Mysql, 60_000, "40001", FailureKind::Serialization),
-            (Flavour::Mysql, 60_000, "42S99", FailureKind::BadStatement),
-            (Flavour::Mysql, 60_000, "", FailureKind::Other),
-            (Flavour::Mysql, 60_000, "é", FailureKind::Other),
+            (Product::Mysql, 60_000, "40001", FailureKind::Serialization),
+            (Product::Mysql, 60_000, "42S99", FailureKind::BadStatement),
+            (Product::Mysql, 60_000, "", FailureKind::Other),
+            (Product::Mysql, 60_000, "é", FailureKind::Other),
             // A value out of range is the data's fault, not the statement's.
-            (Flavour::Mysql, 1264, "22003", FailureKind::Other),
+            (Product::Mysql, 1264, "22003", FailureKind::Other),
         ];
-        for (flavour, code, sqlstate, expected) in cases {
-            assert_eq!(kind(flavour, code, sqlstate), expected, "{flavour:?} {code} {sqlstate}");
+        for (product, code, sqlstate, expected) in cases {
+            assert_eq!(kind(product, code, sqlstate), expected, "{product:?} {code} {sqlstate}");
         }
     }
 }

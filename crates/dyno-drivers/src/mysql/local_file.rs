@@ -53,7 +53,7 @@ impl Connection {
         packet::begin(&mut empty);
         send_packet(self, &mut empty).await?;
         match self.receive_declined().await? {
-            Progress::Refused(error) => Err(failure(self.flavour, error)),
+            Progress::Refused(error) => Err(failure(self.identity.product, error)),
             _ => Err(reason),
         }
     }

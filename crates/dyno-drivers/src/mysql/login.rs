@@ -1,13 +1,14 @@
 //! From a connected socket to a logged-in session.
 
 use super::connection::Connection;
-use super::error::{Flavour, failure};
+use super::error::failure;
 use super::protocol::auth::{self, Channel, Plugin};
 use super::protocol::handshake::{AuthReply, Greeting, Login, capability};
 use super::protocol::packet;
 use super::protocol::reply::{Capabilities, Done, ServerError};
 use crate::driver::Result;
 use crate::transport::{Stream, client_configuration, stream_failure};
+use dyno_model::engine::Engine;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{Endpoint, Target, Tls};
 
@@ -30,9 +31,8 @@ pub(super) async fn log_in(stream: Stream, target: &Target) -> Result<Connection
     let mut connection = Connection::unauthenticated(stream, target.query_mode);
     let greeting = receive_greeting(&mut connection).await?;
     let (capabilities, capabilities_mariadb) = agree(&greeting, target)?;
-    connection.version = greeting.version().into();
     connection.thread = greeting.thread;
-    connection.flavour = if greeting.is_mariadb() { Flavour::Mariadb } else { Flavour::Mysql };
+    connection.identity = greeting.identity();
     let mut sequence = 1;
     let plugin = Plugin::named(&greeting.plugin).unwrap_or(Plugin::NativePassword);
     let mut login = Login {
@@ -83,7 +83,7 @@ async fn receive_greeting(connection: &mut Connection) -> Result<Greeting> {
     if payload.first() == Some(&0xFF) {
         // Too many connections, host blocked: refused before anybody has said who they are.
         let error = ServerError::decode(payload)?;
-        return Err(failure(Flavour::Mysql, error));
+        return Err(failure(Engine::Mysql.traits().product, error));
     }
     Ok(Greeting::decode(payload)?)
 }
@@ -140,7 +140,7 @@ impl Authentication<'_> {
                 }
                 AuthReply::Refused(payload) => {
                     let error = ServerError::decode(payload)?;
-                    return Err(failure(connection.flavour, error));
+                    return Err(failure(connection.identity.product, error));
                 }
                 AuthReply::Switch { plugin, nonce } => {
                     self.plugin = Plugin::named(plugin).ok_or_else(|| unknown_plugin(plugin))?;

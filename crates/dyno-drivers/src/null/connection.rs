@@ -7,6 +7,7 @@ use crate::lock;
 use crate::patience::{LOOK, Patience, Waiting};
 use crate::transport::Io;
 use crate::value::{BulkLoad, Row, RowSink, RowSource, RowWriter, Value};
+use dyno_model::engine::{Identity, Product};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::random::SplitMix64;
 use dyno_model::target::Target;
@@ -323,8 +324,8 @@ impl Driver for Connection {
         }
     }
 
-    fn server_version(&self) -> &str {
-        "null"
+    fn identity(&self) -> Identity {
+        Identity::new(Product::Null, "null")
     }
 
     async fn prepare(&mut self, sql: &str) -> Result<Statement> {

@@ -10,6 +10,7 @@ use crate::driver::{Driver, Outcome, Result, Statement, unprepared};
 use crate::reading;
 use crate::transport::Io;
 use crate::value::{BulkLoad, Discard, RowSink, RowSource, Value};
+use dyno_model::engine::Identity;
 use dyno_model::failure::FailureKind;
 use dyno_model::target::{QueryMode, Target};
 use std::time::Instant;
@@ -22,8 +23,8 @@ impl Driver for Connection {
         connect::open(target, io).await
     }
 
-    fn server_version(&self) -> &str {
-        &self.session.server_version
+    fn identity(&self) -> Identity {
+        self.session.identity.clone()
     }
 
     async fn prepare(&mut self, sql: &str) -> Result<Statement> {

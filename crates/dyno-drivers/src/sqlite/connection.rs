@@ -8,6 +8,7 @@ use crate::patience::{OutOfPatience, Patience, REST, Waiting};
 use crate::sql_text::Template;
 use crate::transport::Io;
 use crate::value::{BulkLoad, Row, RowSink, RowSource, RowWriter, Value, too_many_rows};
+use dyno_model::engine::{Identity, Product};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{Endpoint, QueryMode, Target};
 use rusqlite::fallible_iterator::FallibleIterator;
@@ -391,8 +392,8 @@ impl Driver for Connection {
         Ok(Self { database: Some(database), ending, busy: Some(busy), is_simple, text: Vec::new() })
     }
 
-    fn server_version(&self) -> &str {
-        rusqlite::version()
+    fn identity(&self) -> Identity {
+        Identity::new(Product::Sqlite, rusqlite::version())
     }
 
     async fn prepare(&mut self, sql: &str) -> Result<Statement> {

@@ -366,7 +366,7 @@ fn the_version_is_the_one_sqlite_reports() {
     let mut connection = connect(&in_memory());
     let mut table = Table::default();
     block_on(connection.query("SELECT sqlite_version()", &mut table)).unwrap();
-    assert_eq!(table.first(), Some(connection.server_version()));
+    assert_eq!(table.first(), Some(connection.identity().version.as_str()));
 }
 
 /// Prints costs: `cargo test --release -p dyno-drivers --test it -- --ignored --nocapture sqlite_driver::`.

@@ -1,6 +1,7 @@
 //! Servers' programs.
 
 use crate::error::HostError;
+use dyno_model::engine::Version;
 use dyno_model::plan::ServerKind;
 use std::path::{Path, PathBuf};
 
@@ -12,7 +13,7 @@ pub struct Binary {
     /// Its file.
     pub program: PathBuf,
     /// Its version, e.g. `10.11.11`.
-    pub version: String,
+    pub version: Version,
 }
 
 impl Binary {
@@ -52,16 +53,10 @@ pub(super) fn helper(binary: &Binary, names: &[&'static str]) -> Result<PathBuf,
 /// Folders `parent/<prefix><version>/<inner>`, the highest version first.
 pub(super) fn newest_first(parent: &Path, prefix: &str, inner: &str) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(parent) else { return Vec::new() };
-    let mut found: Vec<(Vec<u32>, PathBuf)> = entries
+    let mut found: Vec<(Version, PathBuf)> = entries
         .filter_map(|entry| {
             let name = entry.ok()?.file_name();
-            let version = name
-                .to_str()?
-                .strip_prefix(prefix)?
-                .split('.')
-                .map(str::parse)
-                .collect::<Result<_, _>>()
-                .ok()?;
+            let version = name.to_str()?.strip_prefix(prefix)?.parse().ok()?;
             Some((version, parent.join(name).join(inner)))
         })
         .collect();

@@ -5,6 +5,7 @@ use super::recipes::recipe;
 use super::site::Recipe;
 use crate::ask::ask;
 use crate::error::HostError;
+use dyno_model::engine::Version;
 use dyno_model::plan::ServerKind;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -71,7 +72,7 @@ fn folders(
 }
 
 /// The version, or what the program is instead.
-fn version(kind: ServerKind, recipe: &Recipe, program: &Path) -> Result<String, String> {
+fn version(kind: ServerKind, recipe: &Recipe, program: &Path) -> Result<Version, String> {
     let mut command = Command::new(program);
     command.args(recipe.version_arguments).stdout(Stdio::piped()).stderr(Stdio::null());
     let answer = ask(&mut command).map_err(|error| format!("cannot be run: {error}"))?;
@@ -85,12 +86,7 @@ fn version(kind: ServerKind, recipe: &Recipe, program: &Path) -> Result<String, 
     if !(recipe.is_claimed)(claim) {
         return Err(format!("not {kind}, but {claim}"));
     }
-    let is_version = |word: &&str| word.contains('.') && word.starts_with(|c: char| c.is_ascii_digit());
-    let word = claim
-        .split([' ', '-', '(', ')'])
-        .find(is_version)
-        .ok_or_else(|| format!("no version in {text:?}"))?;
-    Ok(word.to_owned())
+    Version::found_in(claim).ok_or_else(|| format!("no version in {text:?}"))
 }
 
 #[cfg(test)]
@@ -118,7 +114,7 @@ mod tests {
         assert!(error.contains("no mysql server found"), "{error}");
         assert!(error.contains("not mysql, but 10.11.19-MariaDB"), "{error}");
         let found = locate(ServerKind::Mariadb, Some(folder.path())).unwrap();
-        assert_eq!((found.version.as_str(), found.folder()), ("10.11.19", folder.path()));
+        assert_eq!((found.version.to_string().as_str(), found.folder()), ("10.11.19", folder.path()));
     }
 
     #[test]
@@ -126,7 +122,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fake(folder.path(), "mysqld", MYSQL);
         assert!(locate(ServerKind::Mariadb, Some(folder.path())).is_err());
-        assert_eq!(locate(ServerKind::Mysql, Some(folder.path())).unwrap().version, "9.7.4");
+        assert_eq!(locate(ServerKind::Mysql, Some(folder.path())).unwrap().version.to_string(), "9.7.4");
     }
 
     #[test]
@@ -152,7 +148,7 @@ mod tests {
         fake(&broken, "postgres", "");
         fake(&whole, "postgres", "postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)");
         let found = locate_in(ServerKind::Postgres, &[broken, whole.clone()]).unwrap();
-        assert_eq!((found.version.as_str(), found.program), ("15.18", whole.join("postgres")));
+        assert_eq!((found.version.to_string().as_str(), found.program), ("15.18", whole.join("postgres")));
     }
 
     #[test]

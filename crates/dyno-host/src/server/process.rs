@@ -76,7 +76,7 @@ pub(super) fn start(
 
     (recipe.furnish)(&site, &mut session).map_err(query(server.kind, "making dyno's database"))?;
     let found = settings_in_force(&site, &mut session)?;
-    let mut running = RunningServer::new(server.kind, session.server_version(), target(&site), found);
+    let mut running = RunningServer::new(server.kind, session.identity().version, target(&site), found);
     drop(session);
     running.socket = Some(site.socket());
     running.guard = Some(guard);

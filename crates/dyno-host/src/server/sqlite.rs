@@ -67,7 +67,7 @@ pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<Ru
     if !found.problems.is_empty() {
         return Err(settings_differ(kind, &found.problems, &[]));
     }
-    let mut running = RunningServer::new(kind, session.server_version(), target, found);
+    let mut running = RunningServer::new(kind, session.identity().version, target, found);
     running.guard = Some(guard);
     running.place = Some(DataPlace { data, beside: parent, owner: None, guard: options.guard.clone() });
     running.restoring = restoring;

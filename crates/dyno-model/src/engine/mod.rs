@@ -1,7 +1,8 @@
 //! Engines: which protocol and SQL dialect a system speaks, and every plain fact in which they differ.
 //!
 //! * [`Engine`]: their names; a new one begins here, and the compiler asks for the rest;
-//! * [`Traits`], [`Dialect`], [`SysbenchDriver`]: what has to be said of each; one file per engine says it.
+//! * [`Traits`], [`Dialect`], [`SysbenchDriver`]: what has to be said of each; one file per engine says it;
+//! * [`Product`]: whose server it is, with its [`Version`], once it has been connected to.
 //!
 //! What takes a connection to find out stands in dyno-host, in a table of the same shape (`dyno-host/src/engine`); what speaks the
 //! protocol, in dyno-drivers.
@@ -10,10 +11,12 @@ mod http;
 mod mysql;
 mod null;
 mod postgres;
+mod product;
 mod sqlite;
 mod sysbench;
 mod traits;
 
+pub use product::{Identity, Product, Version};
 pub use sysbench::{Sending, SysbenchDriver};
 pub use traits::*;
 

@@ -1,5 +1,6 @@
 //! MySQL, MariaDB and others that speak their protocol.
 
+use super::product::Product;
 use super::sysbench::{Sending, SysbenchDriver, of_query};
 use super::traits::*;
 
@@ -7,6 +8,7 @@ pub(super) const TRAITS: Traits = Traits {
     name: "mysql",
     schemes: &["mysql", "mariadb"],
     port: 3306,
+    product: Product::Mysql,
     products: "MySQL, MariaDB",
     execution: Execution::Thread,
     files_per_connection: 1,

@@ -1,12 +1,14 @@
 //! Canned replies in this process. It reads no more of a statement than its first word.
 
 use super::mysql;
+use super::product::Product;
 use super::traits::{Dialect, Execution, Traits};
 
 pub(super) const TRAITS: Traits = Traits {
     name: "null",
     schemes: &["null"],
     port: 0,
+    product: Product::Null,
     products: "canned replies",
     execution: Execution::Nowhere,
     files_per_connection: 0,

@@ -1,5 +1,6 @@
 //! PostgreSQL and others that speak its protocol.
 
+use super::product::Product;
 use super::sysbench::{Sending, SysbenchDriver};
 use super::traits::*;
 
@@ -7,6 +8,7 @@ pub(super) const TRAITS: Traits = Traits {
     name: "postgres",
     schemes: &["postgres", "postgresql"],
     port: 5432,
+    product: Product::Postgres,
     products: "PostgreSQL",
     execution: Execution::Process,
     files_per_connection: 1,

@@ -1,5 +1,6 @@
 //! SQLite, embedded in this process.
 
+use super::product::Product;
 use super::sysbench::{SysbenchDriver, of_query};
 use super::traits::*;
 
@@ -7,6 +8,7 @@ pub(super) const TRAITS: Traits = Traits {
     name: "sqlite",
     schemes: &["sqlite"],
     port: 0,
+    product: Product::Sqlite,
     products: "SQLite",
     execution: Execution::Client,
     // Whether it has a write-ahead log is the file's matter, and may be found out only when it is open.

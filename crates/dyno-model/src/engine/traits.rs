@@ -1,5 +1,6 @@
 //! What has to be said of each engine.
 
+use super::product::Product;
 use super::sysbench::SysbenchDriver;
 
 /// Facts of an engine.
@@ -11,6 +12,8 @@ pub struct Traits {
     pub schemes: &'static [&'static str],
     /// The port of its servers where none is named; 0 where there are no ports.
     pub port: u16,
+    /// The product that it belongs to: every server that is not recognised as another.
+    pub product: Product,
     /// Products that speak it, as headings and sentences name them.
     pub products: &'static str,
     /// Where a client's statements are worked on.

@@ -94,7 +94,7 @@ fn prepare(options: &Run, target: &Target, terminal: &Arc<dyn Terminal>) -> Resu
     if !options.skips_vacuum && (has_builtin || target.engine == OWN) {
         setup::vacuum(&mut connection, target.engine, options.vacuums_all, &**terminal);
     }
-    let server_version = connection.server_version().to_owned();
+    let server_version = connection.identity().version;
     block_on(connection.close());
 
     let log = options.log.as_ref().map(|log| LogFiles::create(log, options.style, options.jobs)).transpose();

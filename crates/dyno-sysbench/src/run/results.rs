@@ -32,7 +32,7 @@ fn version(job: &Job<'_>) -> String {
     let connected = target(job).map(|target| block_on(Connection::connect(target, &io(target))));
     match connected {
         Some(Ok(mut connection)) => {
-            let version = connection.server_version().to_owned();
+            let version = connection.identity().version;
             block_on(connection.close());
             version
         }

@@ -63,7 +63,10 @@ fn servers() -> Vec<Observation> {
     let kinds = ServerKind::ALL.into_iter().filter(|kind| kind.engine().is_server());
     let found = kinds.map(|kind| {
         let binary = server::locate(kind, None).ok();
-        Observation::Server { kind, found: binary.map(|it| (it.version, it.program.display().to_string())) }
+        Observation::Server {
+            kind,
+            found: binary.map(|it| (it.version.to_string(), it.program.display().to_string())),
+        }
     });
     found.collect()
 }

@@ -2,6 +2,7 @@
 
 use super::cursor::Cursor;
 use super::{Malformed, Result, packet};
+use dyno_model::engine::{Engine, Identity, Product};
 
 /// Capability flags that client and server agree on.
 pub mod capability {
@@ -109,19 +110,12 @@ impl Greeting {
         Ok(greeting)
     }
 
-    /// True for MariaDB, whose error numbers above 1900 have meanings of their own.
+    /// Whose server it is, and its version. MariaDB's may be set to any text, but the capability tells it all the same.
     #[must_use]
-    pub fn is_mariadb(&self) -> bool {
-        self.capabilities & capability::MYSQL == 0 || self.server_version.contains("MariaDB")
-    }
-
-    /// The version without the prefix that old MariaDB servers send so that replicas do not take 10 for less than 5.
-    #[must_use]
-    pub fn version(&self) -> &str {
-        let version = self.server_version.as_str();
-        match version.strip_prefix("5.5.5-") {
-            Some(true_version) if self.is_mariadb() => true_version,
-            _ => version,
+    pub fn identity(&self) -> Identity {
+        match self.capabilities & capability::MYSQL {
+            0 => Identity::new(Product::Mariadb, &self.server_version),
+            _ => Identity::reported(Engine::Mysql, &self.server_version),
         }
     }
 
@@ -275,11 +269,10 @@ mod tests {
         greeting.extend_from_slice(&[0x1D, 0, 0, 0]);
         greeting.extend_from_slice(b"abcdefghijkl\0mysql_native_password\0");
         let whole = Greeting::decode(&greeting).unwrap();
-        assert_eq!(whole.version(), "10.11.11-MariaDB");
+        assert_eq!(whole.identity(), Identity::new(Product::Mariadb, "10.11.11-MariaDB"));
         assert_eq!(whole.nonce, b"12345678abcdefghijkl\0");
         assert_eq!(whole.plugin, "mysql_native_password");
         assert_eq!(whole.capabilities_mariadb, 0x1D);
-        assert!(whole.is_mariadb());
         for end in 0..greeting.len() {
             let _ = Greeting::decode(&greeting[..end]);
         }

@@ -110,7 +110,7 @@ fn a_greeting_tells_version_process_and_settings() {
         }
     }
     let session = greeting.into_session();
-    assert_eq!((session.server_version.as_str(), session.process), ("15.18", 0x7f9c));
+    assert_eq!((session.identity.version.as_str(), session.process), ("15.18", 0x7f9c));
     assert!(session.standard_strings && output.is_empty() && !inbox.has_rest());
 }
 

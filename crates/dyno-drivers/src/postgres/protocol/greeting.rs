@@ -6,6 +6,7 @@ use super::backend::{self, TransactionStatus};
 use super::inbox::Frame;
 use super::scram::SaltedPassword;
 use crate::postgres::error;
+use dyno_model::engine::{Engine, Identity};
 use dyno_model::failure::OperationFailure;
 use dyno_model::secret::Secret;
 use std::num::NonZeroU32;
@@ -13,8 +14,8 @@ use std::num::NonZeroU32;
 /// What the server has said about the session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionFacts {
-    /// Its version without the packager's words, e.g. `15.12`; empty when it told none.
-    pub server_version: String,
+    /// Whose server it is, and its version.
+    pub identity: Identity,
     /// Process id of the session on the server.
     pub process: u32,
     /// State of the transaction after the last statement.
@@ -39,7 +40,7 @@ impl<'a> Greeting<'a> {
             login: Login::new(user, password, nonce),
             is_let_in: false,
             session: SessionFacts {
-                server_version: String::new(),
+                identity: Identity::reported(Engine::Postgres, ""),
                 process: 0,
                 transaction: TransactionStatus::Idle,
                 standard_strings: true,
@@ -66,7 +67,7 @@ impl<'a> Greeting<'a> {
                 let (name, value) = backend::parameter_status(frame.body)?;
                 match &*name {
                     "server_version" => {
-                        self.session.server_version = value.split(' ').next().unwrap_or_default().to_owned();
+                        self.session.identity = Identity::reported(Engine::Postgres, &value);
                     }
                     "standard_conforming_strings" => self.session.standard_strings = value == "on",
                     _ => {}

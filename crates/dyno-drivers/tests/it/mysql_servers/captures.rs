@@ -34,7 +34,7 @@ fn record(server: &Server, name: &str, hide: u32) {
         Kind::Mariadb => "mariadb",
         Kind::Mysql => "mysql",
     };
-    let mut text = format!("# {kind} {}, {name}\n", connection.server_version());
+    let mut text = format!("# {kind} {}, {name}\n", connection.identity().version);
     let mut keep = |what: &str, bytes: &[u8]| {
         let _ = write!(text, "{what}: ");
         for byte in bytes {

@@ -5,6 +5,7 @@ use crate::control_connection::{Asked, ControlConnection};
 use crate::engine::questions::{Observed, Watched};
 use crate::monitor::Values;
 use crate::monitor::sessions::SeenSession;
+use dyno_model::engine::{Engine, Product};
 use dyno_model::monitor::names;
 use dyno_model::target::Target;
 use std::collections::{BTreeMap, BTreeSet};
@@ -132,8 +133,8 @@ struct Status {
     connection: String,
     global: String,
     own: String,
-    /// MySQL tells the length of the history list elsewhere.
-    has_metrics: bool,
+    /// Asks for the length of the history list, where no status variable has it.
+    history: Option<&'static str>,
     /// Asks for the size of the data files; `None` when the account may not.
     size: Option<&'static str>,
 }
@@ -142,30 +143,24 @@ struct Status {
 pub(super) fn observe(target: &Target, _databases: &[String]) -> Asked<Watched> {
     let mut session = ControlConnection::open(target)?;
     let connection = session.first("SELECT CONNECTION_ID()")?.unwrap_or_default();
-    let is_mariadb = session.first("SELECT VERSION()")?.is_some_and(|version| version.contains("MariaDB"));
+    // A proxy greets with a version of its own.
+    let version = session.first("SELECT VERSION()")?.unwrap_or_default();
+    let asks = asks(Product::recognised(Engine::Mysql, &version));
     let has_own_thread = session
         .pairs("SHOW GLOBAL VARIABLES LIKE 'thread_handling'")?
         .first()
         .is_none_or(|(_, handling)| handling == "one-thread-per-connection");
-    let thread = if is_mariadb {
-        session.first("SELECT tid FROM information_schema.processlist WHERE id = CONNECTION_ID()")
-    } else {
-        session.first(
-            "SELECT thread_os_id FROM performance_schema.threads WHERE processlist_id = CONNECTION_ID()",
-        )
-    };
-    let thread = thread.ok().flatten().and_then(|thread| thread.parse().ok());
+    let thread = session.first(asks.thread).ok().flatten().and_then(|thread| thread.parse().ok());
     let all: Vec<&str> = TOTALS.into_iter().chain(MOMENTS).collect();
     let own = all.iter().copied().filter(|name| is_of_sessions(name)).collect::<Vec<_>>();
-    let has_metrics = !is_mariadb && session.first(HISTORY).is_ok();
-    let size = if is_mariadb { SIZE_MARIADB } else { SIZE_MYSQL };
-    let size = session.first(size).is_ok().then_some(size);
+    let history = asks.history.filter(|history| session.first(history).is_ok());
+    let size = session.first(asks.size).is_ok().then_some(asks.size);
     let status = Status {
         session,
         connection,
         global: statement("GLOBAL", &all),
         own: statement("SESSION", &own),
-        has_metrics,
+        history,
         size,
     };
     Ok((Box::new(status), thread.filter(|_| has_own_thread)))
@@ -185,8 +180,8 @@ impl Observed for Status {
                 values.put(&format!("server.status.{name}"), value - monitor);
             }
         }
-        if self.has_metrics {
-            let length = self.session.first(HISTORY)?.and_then(|text| text.parse::<f64>().ok());
+        if let Some(history) = self.history {
+            let length = self.session.first(history)?.and_then(|text| text.parse::<f64>().ok());
             values.put("server.status.Innodb_history_list_length", length);
         }
         if let Some(size) = self.size {
@@ -246,14 +241,33 @@ fn wait(state: &str) -> &str {
     if is_wait { state } else { "" }
 }
 
-/// Length of the history list: changes that no transaction may look behind, and that are not cleared away yet.
-const HISTORY: &str =
-    "SELECT count FROM information_schema.innodb_metrics WHERE name = 'trx_rseg_history_len'";
+/// What products are asked in words of their own.
+struct Asks {
+    /// The number of the thread that works for this connection.
+    thread: &'static str,
+    /// Size of InnoDB's files that hold tables, compressed or not, as they are on disk.
+    size: &'static str,
+    /// Length of the history list: changes that no transaction may look behind, and that are not cleared away yet. `None` where a
+    /// status variable has it.
+    history: Option<&'static str>,
+}
 
-/// Size of InnoDB's files that hold tables, compressed or not, as they are on disk.
-const SIZE_MARIADB: &str = "SELECT SUM(FILE_SIZE) FROM information_schema.INNODB_SYS_TABLESPACES";
-/// The same.
-const SIZE_MYSQL: &str = "SELECT SUM(FILE_SIZE) FROM information_schema.INNODB_TABLESPACES";
+fn asks(product: Product) -> Asks {
+    match product {
+        Product::Mariadb => Asks {
+            thread: "SELECT tid FROM information_schema.processlist WHERE id = CONNECTION_ID()",
+            size: "SELECT SUM(FILE_SIZE) FROM information_schema.INNODB_SYS_TABLESPACES",
+            history: None,
+        },
+        _ => Asks {
+            thread: "SELECT thread_os_id FROM performance_schema.threads WHERE processlist_id = CONNECTION_ID()",
+            size: "SELECT SUM(FILE_SIZE) FROM information_schema.INNODB_TABLESPACES",
+            history: Some(
+                "SELECT count FROM information_schema.innodb_metrics WHERE name = 'trx_rseg_history_len'",
+            ),
+        },
+    }
+}
 
 fn statement(scope: &str, names: &[&str]) -> String {
     let names: Vec<String> = names.iter().map(|name| format!("'{name}'")).collect();

@@ -1,0 +1,173 @@
+//! Products: whose server answers. An address says only which protocol to speak ([`Engine`]); the product is recognised from
+//! what the server reports, once per connection.
+
+use super::Engine;
+use std::fmt;
+use std::str::FromStr;
+
+/// Whose server it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Product {
+    /// MySQL, and builds of it that do not say otherwise (Percona Server).
+    Mysql,
+    /// MariaDB.
+    Mariadb,
+    /// PostgreSQL.
+    Postgres,
+    /// SQLite.
+    Sqlite,
+    /// Canned replies in this process.
+    Null,
+    /// A service that answers HTTP.
+    Http,
+    /// A compatible server, treated as the product whose protocol it speaks.
+    Other(Engine, &'static str),
+}
+
+/// How products of a protocol are told from the one that it belongs to: a part of the version that they report.
+const MARKS: &[(Engine, &str, Product)] = &[
+    (Engine::Mysql, "MariaDB", Product::Mariadb),
+    (Engine::Mysql, "TiDB", Product::Other(Engine::Mysql, "tidb")),
+    (Engine::Postgres, "-YB-", Product::Other(Engine::Postgres, "yugabytedb")),
+];
+
+impl Product {
+    /// The product behind a version as a server or its program reports it.
+    #[must_use]
+    pub fn recognised(engine: Engine, reported: &str) -> Self {
+        let mark = MARKS.iter().find(|(of, mark, _)| *of == engine && reported.contains(mark));
+        mark.map_or(engine.traits().product, |(.., product)| *product)
+    }
+
+    /// Its name in specs.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Mariadb => "mariadb",
+            Self::Other(_, name) => name,
+            own => own.engine().name(),
+        }
+    }
+
+    /// The protocol and dialect it speaks.
+    #[must_use]
+    pub fn engine(self) -> Engine {
+        match self {
+            Self::Mysql | Self::Mariadb => Engine::Mysql,
+            Self::Postgres => Engine::Postgres,
+            Self::Sqlite => Engine::Sqlite,
+            Self::Null => Engine::Null,
+            Self::Http => Engine::Http,
+            Self::Other(engine, _) => engine,
+        }
+    }
+}
+
+/// What a server says of itself when it is connected to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// Whose it is.
+    pub product: Product,
+    /// Its version as reports show it, e.g. `10.11.11-MariaDB`, `15.12`, `3.50.4`; empty when it told none.
+    pub version: String,
+}
+
+impl Identity {
+    /// From a version as a server reports it.
+    #[must_use]
+    pub fn reported(engine: Engine, version: &str) -> Self {
+        Self::new(Product::recognised(engine, version), version)
+    }
+
+    /// Of a known product, without what its servers or packagers add to their version.
+    #[must_use]
+    pub fn new(product: Product, reported: &str) -> Self {
+        let version = match product {
+            // Sent before version 11, so that replicas do not take 10 for less than 5.
+            Product::Mariadb => reported.strip_prefix("5.5.5-").unwrap_or(reported),
+            // `15.12 (Debian 15.12-0+deb12u2)`
+            _ if product.engine() == Engine::Postgres => reported.split(' ').next().unwrap_or_default(),
+            _ => reported,
+        };
+        Self { product, version: version.to_owned() }
+    }
+}
+
+/// The numbers of a version, which are compared one by one: 9.7 comes before 10.1.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Version(Vec<u32>);
+
+impl Version {
+    /// The first version in a text: `10.11.19` in `10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu`.
+    #[must_use]
+    pub fn found_in(text: &str) -> Option<Self> {
+        let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '.');
+        words.filter(|word| word.contains('.')).find_map(|word| {
+            let end = word.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(word.len());
+            word[..end].trim_end_matches('.').parse().ok()
+        })
+    }
+}
+
+impl FromStr for Version {
+    type Err = std::num::ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.split('.').map(str::parse).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let numbers: Vec<String> = self.0.iter().map(u32::to_string).collect();
+        f.write_str(&numbers.join("."))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_product_is_recognised_from_the_version_that_it_reports() {
+        let rows = [
+            (Engine::Mysql, "9.7.0", Product::Mysql, "9.7.0"),
+            (Engine::Mysql, "8.0.36-28", Product::Mysql, "8.0.36-28"),
+            (Engine::Mysql, "5.5.5-10.11.11-MariaDB", Product::Mariadb, "10.11.11-MariaDB"),
+            (Engine::Mysql, "11.8.2-MariaDB-log", Product::Mariadb, "11.8.2-MariaDB-log"),
+            (Engine::Mysql, "5.5.5-m3", Product::Mysql, "5.5.5-m3"),
+            (
+                Engine::Mysql,
+                "8.0.11-TiDB-v7.5.0",
+                Product::Other(Engine::Mysql, "tidb"),
+                "8.0.11-TiDB-v7.5.0",
+            ),
+            (Engine::Postgres, "15.18 (Debian 15.18-0+deb12u1)", Product::Postgres, "15.18"),
+            (Engine::Postgres, "", Product::Postgres, ""),
+            (Engine::Sqlite, "3.50.4", Product::Sqlite, "3.50.4"),
+        ];
+        for (engine, reported, product, version) in rows {
+            let found = Identity::reported(engine, reported);
+            assert_eq!((found.product, found.version.as_str()), (product, version), "{reported}");
+            assert_eq!(product.engine(), engine);
+        }
+    }
+
+    #[test]
+    fn versions_are_found_in_sentences_and_compared_by_number() {
+        let rows = [
+            ("10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)", Some("10.11.19")),
+            ("9.7.4-2 for Linux on x86_64 ((Debian))", Some("9.7.4")),
+            ("postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)", Some("15.18")),
+            ("8.4.0rc1", Some("8.4.0")),
+            ("postgres (PostgreSQL) 17beta1", None),
+            ("nothing.here", None),
+        ];
+        for (text, version) in rows {
+            assert_eq!(Version::found_in(text).map(|it| it.to_string()).as_deref(), version, "{text}");
+        }
+        let version = |text: &str| text.parse::<Version>().unwrap();
+        assert!(version("9.7") < version("10.1") && version("9") < version("9.7"));
+        assert!("notes".parse::<Version>().is_err());
+    }
+}
