@@ -2,7 +2,7 @@
 
 use crate::model::{NodeRole, Topology, TopologyNode, TopologyWay, WayVia};
 use dyno_model::lists;
-use dyno_model::plan::{ManagedServer, Plan, ServerKind, SystemPlan, SystemSource, Treatment, Via};
+use dyno_model::plan::{ManagedServer, Plan, SystemPlan, SystemSource, Treatment, Via};
 use dyno_store::{Run, TrialOutcome};
 
 /// One per distinct picture: systems with the same ways and the same nodes share one, as they are measured one after the other.
@@ -76,27 +76,18 @@ fn ways(plan: &Plan, run: &Run, system: usize) -> Vec<TopologyWay> {
     lists::distinct(plan.treatments.iter().filter(|it| it.system == system).map(way))
 }
 
+/// Those that hold data are drawn before what holds them together.
 fn nodes(server: &ManagedServer) -> Vec<TopologyNode> {
-    let numbered = |role, number: u32| (1..=number).map(move |at| TopologyNode { role, number: Some(at) });
-    let one = |role| TopologyNode { role, number: None };
-    match server.kind {
-        ServerKind::Galera => numbered(NodeRole::Member, server.nodes).collect(),
-        ServerKind::Ndb => numbered(NodeRole::Sql, server.nodes)
-            .chain(numbered(NodeRole::Data, server.data_nodes))
-            .chain([one(NodeRole::Management)])
-            .collect(),
-        ServerKind::PostgresReplica => [one(NodeRole::Primary)]
-            .into_iter()
-            .chain(numbered(NodeRole::Replica, server.nodes.saturating_sub(1)))
-            .collect(),
-        ServerKind::Sqlite | ServerKind::Null => vec![one(NodeRole::Embedded)],
-        ServerKind::Mariadb | ServerKind::Mysql | ServerKind::Postgres => vec![one(NodeRole::Server)],
-    }
+    let roles = server.kind.roles(server.nodes, server.data_nodes).into_iter();
+    let mut nodes: Vec<TopologyNode> = roles.map(|(role, number)| TopologyNode { role, number }).collect();
+    nodes.sort_by_key(|node| node.role == NodeRole::Management);
+    nodes
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dyno_model::plan::ServerKind;
     use dyno_store::fixture::Shape;
 
     fn roles(kind: ServerKind) -> Vec<(NodeRole, Option<u32>)> {

@@ -12,10 +12,11 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+pub use crate::engine::ServerKind;
 pub use crate::existing::{DataPolicy, ExistingSystem, MonitorPlan, PasswordSource, SteeringPlan, TurnsPlan};
 pub use crate::load::{LoadPlan, Spacing, StopRule};
 pub use crate::metric::Metric;
-pub use crate::server::{DATABASE, MANAGEMENT_NODE, ManagedServer, ServerKind};
+pub use crate::server::{DATABASE, MANAGEMENT_NODE, ManagedServer, NodeRole};
 pub use crate::stages::{LoadBy, Stages};
 pub use crate::way::{ApplicationKind, ApplicationPlan, EndpointPlan, ProxyKind, ProxyPlan, Via};
 

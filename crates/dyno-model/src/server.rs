@@ -1,6 +1,6 @@
 //! Servers that dyno starts: what they are, and the settings that they get.
 
-use crate::engine::Engine;
+use crate::engine::{Clustering, ServerKind};
 use crate::units::is_default;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -44,26 +44,66 @@ fn is_alone(nodes: &u32) -> bool {
 /// Name of the node that knows who belongs to a cluster of NDB.
 pub const MANAGEMENT_NODE: &str = "the management node";
 
+/// What a node of a system does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NodeRole {
+    /// The only server.
+    Server,
+    /// A database inside the generator's process.
+    Embedded,
+    /// A node of a Galera cluster: each has all data, and takes reads and writes.
+    Member,
+    /// An SQL node of NDB.
+    Sql,
+    /// A data node of NDB.
+    Data,
+    /// The management node of NDB.
+    Management,
+    /// The server that takes writes.
+    Primary,
+    /// A server that repeats what the primary writes.
+    Replica,
+}
+
 impl ServerKind {
-    /// Names of the nodes of a server of this kind: those that clients talk to, then those that hold data for them, and what holds these
-    /// together.
+    /// The nodes of a server of this kind, with their numbers: those that clients talk to, then what holds together those that hold
+    /// data for them, and these.
+    #[must_use]
+    pub fn roles(self, nodes: u32, data_nodes: u32) -> Vec<(NodeRole, Option<u32>)> {
+        let numbered = |role, count: u32| (1..=count).map(move |number| (role, Some(number)));
+        match self.clustering() {
+            Clustering::Single if self.engine().is_server() => vec![(NodeRole::Server, None)],
+            Clustering::Single => vec![(NodeRole::Embedded, None)],
+            Clustering::Peers => numbered(NodeRole::Member, nodes).collect(),
+            Clustering::DataNodes => {
+                let management = (data_nodes > 0).then_some((NodeRole::Management, None));
+                let data = numbered(NodeRole::Data, data_nodes);
+                numbered(NodeRole::Sql, nodes).chain(management).chain(data).collect()
+            }
+            Clustering::Replicas => {
+                let replicas = numbered(NodeRole::Replica, nodes.saturating_sub(1));
+                std::iter::once((NodeRole::Primary, None)).chain(replicas).collect()
+            }
+        }
+    }
+
+    /// Their names.
     #[must_use]
     pub fn node_names(self, nodes: u32, data_nodes: u32) -> Vec<String> {
-        let what = match self {
-            Self::Galera => "node",
-            Self::Ndb => "SQL node",
-            Self::PostgresReplica => {
-                let replicas = (1..nodes).map(|number| format!("replica {number}"));
-                return std::iter::once("primary".to_owned()).chain(replicas).collect();
-            }
-            _ => return vec!["server".to_owned()],
+        let name = |(role, number): (NodeRole, Option<u32>)| {
+            let what = match role {
+                NodeRole::Server | NodeRole::Embedded => "server",
+                NodeRole::Member => "node",
+                NodeRole::Sql => "SQL node",
+                NodeRole::Data => "data node",
+                NodeRole::Management => MANAGEMENT_NODE,
+                NodeRole::Primary => "primary",
+                NodeRole::Replica => "replica",
+            };
+            number.map_or_else(|| what.to_owned(), |number| format!("{what} {number}"))
         };
-        let mut names: Vec<String> = (1..=nodes).map(|number| format!("{what} {number}")).collect();
-        if data_nodes > 0 {
-            names.push(MANAGEMENT_NODE.to_owned());
-        }
-        names.extend((1..=data_nodes).map(|number| format!("data node {number}")));
-        names
+        self.roles(nodes, data_nodes).into_iter().map(name).collect()
     }
 }
 
@@ -77,13 +117,13 @@ impl ManagedServer {
     /// One of a kind with its own defaults, at the usual places.
     #[must_use]
     pub fn new(kind: ServerKind) -> Self {
-        let (nodes, data_nodes) = match kind {
+        let (nodes, data_nodes) = match kind.clustering() {
+            Clustering::Single => (alone(), 0),
             // The fewest of which one can die and the others are the majority.
-            ServerKind::Galera => (3, 0),
+            Clustering::Peers => (3, 0),
             // The fewest of which one of each sort can die.
-            ServerKind::Ndb => (2, 2),
-            ServerKind::PostgresReplica => (2, 0),
-            _ => (alone(), 0),
+            Clustering::DataNodes => (2, 2),
+            Clustering::Replicas => (2, 0),
         };
         Self {
             kind,
@@ -106,56 +146,15 @@ impl ManagedServer {
 impl fmt::Display for ManagedServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let counted = |count: u32, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-        match self.kind {
-            ServerKind::Ndb => {
+        match self.kind.clustering() {
+            Clustering::Single => self.kind.fmt(f),
+            Clustering::DataNodes => {
                 let (sql, data) = (counted(self.nodes, "SQL node"), counted(self.data_nodes, "data node"));
                 write!(f, "{} with {sql} and {data}", self.kind)
             }
-            kind if kind.is_cluster() => write!(f, "{kind} with {}", counted(self.nodes, "node")),
-            kind => kind.fmt(f),
+            Clustering::Peers | Clustering::Replicas => {
+                write!(f, "{} with {}", self.kind, counted(self.nodes, "node"))
+            }
         }
-    }
-}
-
-crate::named! {
-    /// Kinds of servers that dyno can start. SQLite is no server; "starting" it makes a scratch file.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-    #[serde(rename_all = "kebab-case")]
-    pub enum ServerKind {
-        /// Embedded SQLite on a scratch file; settings are pragmas.
-        Sqlite = "sqlite",
-        /// MariaDB's `mariadbd`.
-        Mariadb = "mariadb",
-        /// A Galera cluster of MariaDB's servers.
-        Galera = "galera",
-        /// MySQL's `mysqld`.
-        Mysql = "mysql",
-        /// MySQL NDB Cluster: MySQL's servers before data nodes.
-        Ndb = "ndb",
-        /// PostgreSQL's `postgres`.
-        Postgres = "postgres",
-        /// PostgreSQL's servers: a primary, and replicas that repeat what it writes (streaming replication).
-        PostgresReplica = "postgres-replica",
-        /// Canned replies in this process.
-        Null = "null",
-    }
-}
-
-impl ServerKind {
-    /// The protocol and dialect it speaks.
-    #[must_use]
-    pub fn engine(self) -> Engine {
-        match self {
-            Self::Sqlite => Engine::Sqlite,
-            Self::Mariadb | Self::Galera | Self::Mysql | Self::Ndb => Engine::Mysql,
-            Self::Postgres | Self::PostgresReplica => Engine::Postgres,
-            Self::Null => Engine::Null,
-        }
-    }
-
-    /// True when it is several servers.
-    #[must_use]
-    pub fn is_cluster(self) -> bool {
-        matches!(self, Self::Galera | Self::Ndb | Self::PostgresReplica)
     }
 }

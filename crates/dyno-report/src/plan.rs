@@ -7,11 +7,12 @@ use crate::progress::{duration, exact, treatment as treatment_line};
 use dyno_analysis::pilot::{BLOCKS_MAX, DIFFERENCES, Pilot};
 use dyno_model::beside::BesidePlan;
 use dyno_model::catalog::{OptionValue, WorkloadDescription};
+use dyno_model::engine::Clustering;
 use dyno_model::fault::FaultPlan;
 use dyno_model::lists::distinct;
 use dyno_model::plan::{
-    ExistingSystem, LoadBy, LoadPlan, ManagedServer, Plan, ServerKind, Spacing, Stages, StopRule, Storage,
-    SystemSource, Treatment, Trial, Via, WorkloadPlan,
+    ExistingSystem, LoadBy, LoadPlan, ManagedServer, Plan, Spacing, Stages, StopRule, Storage, SystemSource,
+    Treatment, Trial, Via, WorkloadPlan,
 };
 use dyno_model::search::{Lengths, Search};
 use dyno_model::spec::estimate::{self, RATE_ASSUMED};
@@ -219,10 +220,10 @@ fn source(source: &SystemSource, lang: Lang) -> String {
 
 /// What dyno starts: `galera with 3 nodes`.
 fn program(server: &ManagedServer, lang: Lang) -> String {
-    let message = match server.kind {
-        ServerKind::Ndb => words::SQL_NODES,
-        kind if kind.is_cluster() => words::NODES,
-        kind => return kind.to_string(),
+    let message = match server.kind.clustering() {
+        Clustering::Single => return server.kind.to_string(),
+        Clustering::DataNodes => words::SQL_NODES,
+        Clustering::Peers | Clustering::Replicas => words::NODES,
     };
     fill!(message, lang, kind = server.kind, nodes = server.nodes, data = server.data_nodes)
 }

@@ -535,7 +535,7 @@ pub(crate) fn to_come(source: &ExistingSystem) -> Option<ExistingSystem> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let is_to_come = source.data == DataPolicy::Own
         && !file.exists()
-        && server::check_place(ServerKind::Sqlite, folder).is_ok();
+        && server::check_place(ServerKind::BUILT_IN, folder).is_ok();
     is_to_come.then(|| ExistingSystem { endpoint: Endpoint::InProcess, ..source.clone() })
 }
 

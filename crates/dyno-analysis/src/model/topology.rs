@@ -1,5 +1,7 @@
 //! Who talks to whom.
 
+pub use dyno_model::plan::NodeRole;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -57,26 +59,4 @@ pub struct TopologyNode {
     pub role: NodeRole,
     /// Its number among those of its role; absent where there is one by its nature.
     pub number: Option<u32>,
-}
-
-/// What a node does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum NodeRole {
-    /// The only server.
-    Server,
-    /// A database inside the generator's process.
-    Embedded,
-    /// A node of a Galera cluster: each has all data, and takes reads and writes.
-    Member,
-    /// An SQL node of NDB.
-    Sql,
-    /// A data node of NDB.
-    Data,
-    /// The management node of NDB.
-    Management,
-    /// The server that takes writes.
-    Primary,
-    /// A server that repeats what the primary writes.
-    Replica,
 }

@@ -39,7 +39,7 @@ const PROVIDER_VARIABLE: &str = "DYNO_GALERA_PROVIDER";
 
 fn launch(site: &Site<'_>) -> Result<Launch, HostError> {
     let mut launch = mysql_family::launch(site)?;
-    let Some(Seat { number, membership: Membership::Galera { founder, ports }, .. }) = &site.seat else {
+    let Some(Seat { number, membership: Membership::Peer { founder, ports }, .. }) = &site.seat else {
         return Ok(launch);
     };
     let Ports { group, incremental, snapshot } = ports;

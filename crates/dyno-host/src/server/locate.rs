@@ -5,7 +5,7 @@ use super::recipes::recipe;
 use super::site::Recipe;
 use crate::ask::ask;
 use crate::error::HostError;
-use dyno_model::engine::Version;
+use dyno_model::engine::{Product, Version};
 use dyno_model::plan::ServerKind;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -82,8 +82,8 @@ fn version(kind: ServerKind, recipe: &Recipe, program: &Path) -> Result<Version,
         let how = answer.status.map_or_else(|| "it does not end".to_owned(), |status| status.to_string());
         return Err(format!("does not tell its version ({how})"));
     }
-    let claim = (recipe.claim)(text);
-    if !(recipe.is_claimed)(claim) {
+    let claim = (recipe.claim)(text).ok_or_else(|| format!("not {kind}, but {text}"))?;
+    if Product::recognised(kind.engine(), claim) != kind.product() {
         return Err(format!("not {kind}, but {claim}"));
     }
     Version::found_in(claim).ok_or_else(|| format!("no version in {text:?}"))

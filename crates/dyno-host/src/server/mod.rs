@@ -53,6 +53,7 @@ pub(crate) use log::kept_log;
 use crate::engine::questions;
 use crate::error::HostError;
 use crate::settings;
+use dyno_model::engine::Execution;
 use dyno_model::plan::{ManagedServer, ServerKind};
 use recipes::recipe;
 use std::path::Path;
@@ -109,14 +110,14 @@ pub fn check_place(kind: ServerKind, place: &Path) -> Result<(), HostError> {
 pub fn start(server: &ManagedServer, options: &StartOptions) -> Result<RunningServer, HostError> {
     check_settings(server)?;
     let server = settings::spelled(server);
-    match server.kind {
-        ServerKind::Null => Ok(RunningServer::null()),
-        ServerKind::Sqlite => sqlite::start(&server, options),
-        ServerKind::Mariadb | ServerKind::Mysql | ServerKind::Postgres => {
-            process::start(&server, options, None, &mut process::free_port)
-        }
-        ServerKind::Galera | ServerKind::Ndb | ServerKind::PostgresReplica => {
+    match server.kind.engine().traits().execution {
+        Execution::Nowhere | Execution::Service => Ok(RunningServer::null()),
+        Execution::Client => sqlite::start(&server, options),
+        Execution::Thread | Execution::Process if server.kind.is_cluster() => {
             cluster::start(&server, options)
+        }
+        Execution::Thread | Execution::Process => {
+            process::start(&server, options, None, &mut process::free_port)
         }
     }
 }

@@ -7,9 +7,8 @@ use crate::error::HostError;
 use crate::guard::{GuardSignal, Launch, StopStep};
 use crate::settings::listed_name;
 use crate::storage::TransactionLog;
+use dyno_model::engine::{Clustering, Engine, Product};
 use dyno_model::failure::OperationFailure;
-use dyno_model::plan::ServerKind;
-use dyno_model::target::Engine;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
@@ -38,7 +37,6 @@ pub(super) const MARIADB: Recipe = Recipe {
     },
     version_arguments: &["--no-defaults", "--version"],
     claim,
-    is_claimed: |claim| claim.contains("MariaDB"),
     user: "mysql",
     check: |server| {
         let begin = ["--no-defaults"].map(str::to_owned).into_iter();
@@ -70,7 +68,6 @@ pub(super) const MYSQL: Recipe = Recipe {
             environment("DYNO_SERVERS_DIR").map_or_else(|| "/opt/dyno-servers".into(), PathBuf::from);
         folders.map(PathBuf::from).chain(newest_first(&servers, "mysql-", "bin")).collect()
     },
-    is_claimed: |claim| !claim.contains("MariaDB"),
     check: |server| {
         // Plug-ins are not loaded for this, so that their settings would be unknown.
         if server.settings.keys().any(|name| name.replace('-', "_").contains("plugin_load")) {
@@ -88,13 +85,8 @@ pub(super) const MYSQL: Recipe = Recipe {
 const SYSTEM_FOLDERS: [&str; 4] = ["/usr/sbin", "/usr/libexec", "/usr/local/sbin", "/usr/local/bin"];
 
 /// The text begins with the program's path, in which versions may occur.
-fn claim(text: &str) -> &str {
-    text.rsplit_once("Ver ").map_or(text, |(_, claim)| claim)
-}
-
-/// True when the program is MySQL's, false when it is MariaDB's.
-fn is_mysql(kind: ServerKind) -> bool {
-    matches!(kind, ServerKind::Mysql | ServerKind::Ndb)
+fn claim(text: &str) -> Option<&str> {
+    Some(text.rsplit_once("Ver ").map_or(text, |(_, claim)| claim))
 }
 
 /// Settings as options of the program.
@@ -107,7 +99,7 @@ fn initialise(site: &Site<'_>) -> Result<Vec<Launch>, HostError> {
     let lasting = site.server.settings.iter().filter(|(name, _)| is_lasting(name));
     let mut arguments =
         vec!["--no-defaults".to_owned(), format!("--datadir={}", path_text(&site.home.data()))];
-    let program = if is_mysql(site.binary.kind) {
+    let program = if site.binary.kind.product() == Product::Mysql {
         arguments.push("--initialize-insecure".to_owned());
         site.binary.program.clone()
     } else {
@@ -144,7 +136,7 @@ pub(super) fn launch(site: &Site<'_>) -> Result<Launch, HostError> {
     if !site.has_accounts {
         arguments.push(format!("--init-file={}", path_text(&accounts)));
     }
-    if is_mysql(site.binary.kind) {
+    if site.binary.kind.product() == Product::Mysql {
         arguments.push("--loose-mysqlx=OFF".to_owned());
     }
     arguments.extend(redo_log(site));
@@ -167,10 +159,14 @@ fn redo_log(site: &Site<'_>) -> Option<String> {
 /// Run by the server before it takes connections. It reads one statement per line.
 fn account_statements(site: &Site<'_>) -> String {
     // `--initialize-insecure` makes it without a password.
-    let root = if is_mysql(site.binary.kind) { "ALTER USER 'root'@'localhost' ACCOUNT LOCK;\n" } else { "" };
+    let root = if site.binary.kind.product() == Product::Mysql {
+        "ALTER USER 'root'@'localhost' ACCOUNT LOCK;\n"
+    } else {
+        ""
+    };
     // NDB drops accounts with this privilege that it does not keep itself; each SQL node has its own.
-    let alone = match site.binary.kind {
-        ServerKind::Ndb => format!("REVOKE NDB_STORED_USER ON *.* FROM '{ACCOUNT}'@'%';\n"),
+    let alone = match site.binary.kind.clustering() {
+        Clustering::DataNodes => format!("REVOKE NDB_STORED_USER ON *.* FROM '{ACCOUNT}'@'%';\n"),
         _ => String::new(),
     };
     let password = site.password.reveal();

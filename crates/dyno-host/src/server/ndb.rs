@@ -82,7 +82,7 @@ pub(super) fn of_sql(server: &ManagedServer) -> ManagedServer {
 
 fn launch(site: &Site<'_>) -> Result<Launch, HostError> {
     let mut launch = mysql_family::launch(site)?;
-    let Some(Seat { number, membership: Membership::Ndb { management }, .. }) = &site.seat else {
+    let Some(Seat { number, membership: Membership::Sql { management }, .. }) = &site.seat else {
         return Ok(launch);
     };
     launch.arguments.extend([

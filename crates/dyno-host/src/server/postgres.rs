@@ -25,8 +25,7 @@ pub(super) const RECIPE: Recipe = Recipe {
         folders
     },
     version_arguments: &["--version"],
-    claim: |text| text,
-    is_claimed: |claim| claim.contains("(PostgreSQL)"),
+    claim: |text| text.contains("(PostgreSQL)").then_some(text),
     user: "postgres",
     check: |server| {
         let begin = ["-C", "data_directory", "--data_directory=/", "--config_file=/dev/null"].into_iter();

@@ -4,7 +4,7 @@ use dyno_model::secret::Secret;
 use std::io;
 
 /// Answered when a node of Galera has done all that was committed on any node before.
-const GALERA_BARRIER: &str = "SET STATEMENT wsrep_sync_wait = 15 FOR SELECT 1";
+const PEER_BARRIER: &str = "SET STATEMENT wsrep_sync_wait = 15 FOR SELECT 1";
 
 /// A server's place in a cluster.
 pub(super) struct Seat {
@@ -18,14 +18,14 @@ pub(super) struct Seat {
 /// How a server belongs to its cluster.
 pub(super) enum Membership {
     /// It holds the data as the others do.
-    Galera {
+    Peer {
         /// Where the node that it joins listens for others; `None`: it founds the cluster.
         founder: Option<u16>,
         /// Where it listens for the others; chosen anew for each attempt to start it.
         ports: Ports,
     },
     /// It asks data nodes.
-    Ndb {
+    Sql {
         /// Port of the management node.
         management: u16,
     },
@@ -51,7 +51,7 @@ impl Seat {
     /// Where a node of Galera listens for what is committed.
     pub(super) fn group_port(&self) -> Option<u16> {
         match &self.membership {
-            Membership::Galera { ports, .. } => Some(ports.group),
+            Membership::Peer { ports, .. } => Some(ports.group),
             _ => None,
         }
     }
@@ -63,7 +63,7 @@ impl Seat {
 
     /// True when it gets its data by itself once it is started.
     pub(super) fn is_joining(&self) -> bool {
-        matches!(&self.membership, Membership::Galera { founder: Some(_), .. })
+        matches!(&self.membership, Membership::Peer { founder: Some(_), .. })
     }
 
     /// True for one that only reads as long as it is not promoted.
@@ -74,11 +74,11 @@ impl Seat {
     /// A statement that it answers when it has done all that was committed on any node before. NDB's data nodes commit together, so that
     /// its SQL nodes are never behind.
     pub(super) fn barrier(&self) -> Option<&'static str> {
-        matches!(self.membership, Membership::Galera { .. }).then_some(GALERA_BARRIER)
+        matches!(self.membership, Membership::Peer { .. }).then_some(PEER_BARRIER)
     }
 
     pub(super) fn choose_ports(&mut self, next_port: &mut dyn FnMut() -> io::Result<u16>) -> io::Result<()> {
-        if let Membership::Galera { ports, .. } = &mut self.membership {
+        if let Membership::Peer { ports, .. } = &mut self.membership {
             *ports = Ports { group: next_port()?, incremental: next_port()?, snapshot: next_port()? };
         }
         Ok(())

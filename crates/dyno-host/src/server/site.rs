@@ -132,10 +132,8 @@ pub(super) struct Recipe {
     pub(super) folders: fn(Environment<'_>) -> Vec<PathBuf>,
     /// Asks the program for its version.
     pub(super) version_arguments: &'static [&'static str],
-    /// What the answer says, without what stands before it.
-    pub(super) claim: fn(&str) -> &str,
-    /// True when that is said by this kind of server.
-    pub(super) is_claimed: fn(&str) -> bool,
+    /// What the answer says of product and version; `None` when it is not about a server of this family.
+    pub(super) claim: fn(&str) -> Option<&str>,
     /// As whom it runs when dyno is root.
     pub(super) user: &'static str,
     /// Arguments with which the program only says what it thinks of the settings; `None` when it cannot know.

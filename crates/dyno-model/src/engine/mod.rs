@@ -2,12 +2,14 @@
 //!
 //! * [`Engine`]: their names; a new one begins here, and the compiler asks for the rest;
 //! * [`Traits`], [`Dialect`], [`SysbenchDriver`]: what has to be said of each; one file per engine says it;
-//! * [`Product`]: whose server it is, with its [`Version`], once it has been connected to.
+//! * [`Product`]: whose server it is, with its [`Version`], once it has been connected to;
+//! * [`ServerKind`]: products that dyno can start, with their [`Clustering`].
 //!
 //! What takes a connection to find out stands in dyno-host, in a table of the same shape (`dyno-host/src/engine`); what speaks the
 //! protocol, in dyno-drivers.
 
 mod http;
+mod kind;
 mod mysql;
 mod null;
 mod postgres;
@@ -16,6 +18,7 @@ mod sqlite;
 mod sysbench;
 mod traits;
 
+pub use kind::{Clustering, ServerKind};
 pub use product::{Identity, Product, Version};
 pub use sysbench::{Sending, SysbenchDriver};
 pub use traits::*;

@@ -9,6 +9,7 @@ pub(super) const TRAITS: Traits = Traits {
     schemes: &["mysql", "mariadb"],
     port: 3306,
     product: Product::Mysql,
+    example_factor: "\"server.settings.innodb_flush_log_at_trx_commit\" = [1, 2]",
     products: "MySQL, MariaDB",
     execution: Execution::Thread,
     files_per_connection: 1,

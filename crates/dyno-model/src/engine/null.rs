@@ -9,6 +9,7 @@ pub(super) const TRAITS: Traits = Traits {
     schemes: &["null"],
     port: 0,
     product: Product::Null,
+    example_factor: "",
     products: "canned replies",
     execution: Execution::Nowhere,
     files_per_connection: 0,

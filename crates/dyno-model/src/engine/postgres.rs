@@ -9,6 +9,7 @@ pub(super) const TRAITS: Traits = Traits {
     schemes: &["postgres", "postgresql"],
     port: 5432,
     product: Product::Postgres,
+    example_factor: "\"server.settings.synchronous_commit\" = [\"on\", \"off\"]",
     products: "PostgreSQL",
     execution: Execution::Process,
     files_per_connection: 1,

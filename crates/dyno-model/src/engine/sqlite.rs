@@ -9,6 +9,7 @@ pub(super) const TRAITS: Traits = Traits {
     schemes: &["sqlite"],
     port: 0,
     product: Product::Sqlite,
+    example_factor: "\"server.settings.journal_mode\" = [\"WAL\", \"DELETE\"]",
     products: "SQLite",
     execution: Execution::Client,
     // Whether it has a write-ahead log is the file's matter, and may be found out only when it is open.

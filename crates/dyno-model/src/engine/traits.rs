@@ -14,6 +14,8 @@ pub struct Traits {
     pub port: u16,
     /// The product that it belongs to: every server that is not recognised as another.
     pub product: Product,
+    /// A factor that compares two values of a setting, for a first spec; empty where there are no settings.
+    pub example_factor: &'static str,
     /// Products that speak it, as headings and sentences name them.
     pub products: &'static str,
     /// Where a client's statements are worked on.

@@ -5,6 +5,7 @@ use super::keys::{MONITOR, SERVER, STEERING, SYSTEM};
 use super::reader::{Fields, wrong_type};
 use super::tree::{Node, Table, Value};
 use crate::address::{Address, Key};
+use crate::engine::Clustering;
 use crate::plan::{
     DataPolicy, ExistingSystem, ManagedServer, MonitorPlan, PasswordSource, ServerKind, SteeringPlan,
     SystemPlan, SystemSource, TurnsPlan,
@@ -323,7 +324,7 @@ fn managed(system: &Fields<'_>) -> Option<ManagedServer> {
         ("nodes", kind.is_cluster(), format!("{kind} is one server"), "galera"),
         (
             "synchronous",
-            kind == ServerKind::PostgresReplica,
+            kind.clustering() == Clustering::Replicas,
             format!("{kind} has no replica to wait for"),
             "postgres-replica",
         ),

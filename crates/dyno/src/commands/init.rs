@@ -88,14 +88,9 @@ struct Begun {
 
 /// A spec for a server that dyno starts: the first that is installed, else SQLite, which is built in.
 fn of_server(out: Option<&Path>) -> Begun {
-    let kinds = [ServerKind::Mariadb, ServerKind::Postgres, ServerKind::Mysql];
-    let kind =
-        kinds.into_iter().find(|kind| server::locate(*kind, None).is_ok()).unwrap_or(ServerKind::Sqlite);
-    let setting = match kind {
-        ServerKind::Postgres => "\"server.settings.synchronous_commit\" = [\"on\", \"off\"]",
-        ServerKind::Sqlite => "\"server.settings.journal_mode\" = [\"WAL\", \"DELETE\"]",
-        _ => "\"server.settings.innodb_flush_log_at_trx_commit\" = [1, 2]",
-    };
+    let installed = ServerKind::FAMILIAR.into_iter().find(|kind| server::locate(*kind, None).is_ok());
+    let kind = installed.unwrap_or(ServerKind::BUILT_IN);
+    let factor = kind.engine().traits().example_factor;
     let mut text = format!(
         "# Written by `dyno init`. Change what you like.\n\
          title = \"First measurements of {kind}\"\n\n\
@@ -103,7 +98,7 @@ fn of_server(out: Option<&Path>) -> Begun {
          server = {{ kind = \"{kind}\" }}   # dyno starts it in a folder of its own, and removes it afterwards\n\n\
          [workload]\n{WORKLOAD}\n\
          # What is compared: every combination is measured.\n\
-         # [factors]\n# {setting}\n\n"
+         # [factors]\n# {factor}\n\n"
     );
     text.push_str(&load(&CLIENTS, "more clients than the server has processors wait for each other"));
     Begun {

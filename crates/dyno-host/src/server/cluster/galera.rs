@@ -27,7 +27,7 @@ pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<Ru
 fn seat(number: u32, first: Option<&RunningServer>) -> Seat {
     let founder = first.and_then(|first| first.seat.as_ref()?.group_port());
     let password = first.map(|first| first.target.password.clone());
-    Seat { number, password, membership: Membership::Galera { founder, ports: Ports::default() } }
+    Seat { number, password, membership: Membership::Peer { founder, ports: Ports::default() } }
 }
 
 /// Waits until every node is in step with a cluster of all of them. Returns the library's version.

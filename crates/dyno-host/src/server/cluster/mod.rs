@@ -11,13 +11,14 @@ mod replica;
 
 use super::{RunningServer, StartOptions};
 use crate::error::HostError;
-use dyno_model::plan::{ManagedServer, ServerKind};
+use dyno_model::engine::Clustering;
+use dyno_model::plan::ManagedServer;
 
 /// Starts all nodes of a cluster and waits until they work together.
 pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<RunningServer, HostError> {
-    match server.kind {
-        ServerKind::Ndb => ndb::start(server, options),
-        ServerKind::PostgresReplica => replica::start(server, options),
-        _ => galera::start(server, options),
+    match server.kind.clustering() {
+        Clustering::DataNodes => ndb::start(server, options),
+        Clustering::Replicas => replica::start(server, options),
+        Clustering::Peers | Clustering::Single => galera::start(server, options),
     }
 }

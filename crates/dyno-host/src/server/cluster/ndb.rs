@@ -35,7 +35,7 @@ pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<Ru
     let mut first: Option<RunningServer> = None;
     for number in 1..=server.nodes {
         let password = first.as_ref().map(|first| first.target.password.clone());
-        let seat = Seat { number, password, membership: Membership::Ndb { management: port } };
+        let seat = Seat { number, password, membership: Membership::Sql { management: port } };
         let started = member::start(&sql, options, "SQL node", seat)
             .map_err(|error| of_lost(&inner).unwrap_or(error))?;
         await_connected(&started, server.data_nodes, deadline)
